@@ -298,6 +298,7 @@ local ANSWERS = {
   tools = true,
   modes = true,
   models = true,
+  agent_login = true,
   agent_options = true,
   providers = true,
   provider = true,

@@ -14,7 +14,7 @@ local TABLE = {
   { "send explain fix tests docs remember", "hold now queue queue back" },
   { "steer", "hold now steer queue back" },
   { "btw commit", "hold now now now back" },
-  { "mode effort model options provider permissions", "hold now now now refuse" },
+  { "mode effort model options provider permissions login", "hold now now now refuse" },
   { "stop", "give_up nothing stop nothing nothing" },
   {
     "start fork handoff undo redo restore compact rename archive delete export changes pause tools agents jobs "
@@ -24,7 +24,7 @@ local TABLE = {
   { "rewind", "refuse now refuse refuse refuse" },
   {
     "open toggle new worktree chats sessions resume edit queue paste approval approve reject review keep why rules "
-      .. "log usage login logout tutor config health index",
+      .. "log usage logout tutor config health index",
     "now now now now now",
   },
 }

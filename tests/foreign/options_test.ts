@@ -1,23 +1,9 @@
 /** The models and options of another agent are chosen in the menus of our own. */
 import assert from "node:assert/strict";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { menuPicker } from "../support/foreign/menus.ts";
 import { agentProgram } from "../support/foreign/program.ts";
 import { endEngines, sharedAgent } from "../support/shared_agent.ts";
-
-/** Chooses the item whose line begins so in each menu, and keeps what the menus show. */
-const CHOOSER = `
-  _G.menus, _G.picks = {}, {}
-  vim.ui.select = function(items, options, done)
-    local lines = vim.tbl_map(options.format_item or tostring, items)
-    table.insert(_G.menus, { prompt = options.prompt, lines = lines })
-    local pick = table.remove(_G.picks, 1)
-    for index, line in ipairs(lines) do
-      if pick and vim.startswith(line, pick) then
-        return done(items[index], index)
-      end
-    end
-    done()
-  end`;
 
 Deno.test({
   name:
@@ -32,17 +18,8 @@ Deno.test({
       hasOwnState: true,
     });
     const { nvim } = agent;
-    await nvim.lua(CHOOSER);
+    const menu = await menuPicker(nvim);
     await nvim.command("Agent open");
-    const menu = async (command: string, ...picks: readonly string[]) => {
-      await nvim.lua(`_G.menus, _G.picks = {}, { ... }`, ...picks);
-      await nvim.command(command);
-      const count = Math.max(picks.length, 1);
-      await nvim.waitFor(`#_G.menus >= ${count}`);
-      return await nvim.lua<readonly { readonly prompt: string; readonly lines: readonly string[] }[]>(
-        `return _G.menus`,
-      );
-    };
     const [models] = await menu("Agent model", "- small");
     assert.deepEqual(models, {
       prompt: "Model of Scripted (now big)",

@@ -121,6 +121,8 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** Sets the model from the next turn on, "" for the options' model; `agent_state` confirms it. */
   z.object({ type: z.literal("model"), chat, session, ...place, model: z.string().max(200) }),
+  /** The logins of another agent; `method` is run first, as in the request of this name. */
+  z.object({ type: z.literal("agent_login"), ...sessionRequest, method: z.string().max(100).optional() }),
   /** The options of another agent; without `change` they are only listed. */
   z.object({ type: z.literal("agent_options"), ...sessionRequest, change: AgentOptionChange.optional() }),
   z.object({ type: z.literal("providers"), request, chat, session, ...place }),

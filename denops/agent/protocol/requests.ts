@@ -10,6 +10,7 @@ import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";
 import { IndexChange, IndexState } from "./results/index.ts";
+import { AgentLoginResult } from "./results/agent_login.ts";
 import { AgentOptionChange, AgentOptionsResult } from "./results/agent_options.ts";
 import { McpChange, McpServerState } from "./results/mcp.ts";
 import { UsageTables } from "./results/usage.ts";
@@ -194,6 +195,14 @@ export const REQUESTS = {
   agent_options: {
     params: z.object({ sessionId, change: AgentOptionChange.optional() }),
     result: AgentOptionsResult,
+  },
+  /**
+   * The logins of another agent, which is started if necessary. `method` first runs one of the type "agent"; after one
+   * of another type the agent is started again.
+   */
+  agent_login: {
+    params: z.object({ sessionId, method: z.string().max(100).optional() }),
+    result: AgentLoginResult,
   },
   /** The index for searches by meaning. `change` first builds, rebuilds or deletes it. */
   index: { params: z.object({ sessionId, change: IndexChange.optional() }), result: IndexState },

@@ -208,6 +208,15 @@ export type Update =
     readonly models: readonly { readonly name: string; readonly text: string }[];
     readonly problem?: string;
   }
+  /** `problem`: the reason for a missing list. */
+  | {
+    readonly type: "agent_login";
+    readonly request: number;
+    /** The agent's. */
+    readonly title: string;
+    readonly logins: readonly ShownLogin[];
+    readonly problem?: string;
+  }
   /** `title`: the agent's; absent: the session's agent is our own, which has none. `problem`: the reason for a missing list. */
   | (AgentOptionsResult & {
     readonly type: "agent_options";
@@ -397,6 +406,15 @@ export interface EffectRow {
 }
 
 /** An MCP server with what the supervisor knows of it. */
+/** A login of another agent: a command of the user's, variables to set, or, without both, the agent's own work. */
+export interface ShownLogin {
+  readonly id: string;
+  readonly name: string;
+  readonly command?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly variables?: readonly string[];
+}
+
 export interface ShownMcpServer extends McpServerState {
   /** Everything that its approval covers, one line each. */
   readonly description: readonly string[];

@@ -152,9 +152,13 @@ return {
     name = "login",
     args = "[copilot]",
     words = { "copilot" },
-    doc = "Log in to GitHub Copilot with a device code.",
+    doc = "Log in at the session's other agent, otherwise to GitHub Copilot.",
     run = function(chats, provider)
-      require("agent.menus.login").login(chats.get(), provider or "copilot")
+      local chat = chats.get()
+      if not provider and require("agent.menus.agent_options").is_for(chat) then
+        return require("agent.menus.agent_login").choose(chat)
+      end
+      require("agent.menus.login").login(chat, provider or "copilot")
     end,
   },
   {

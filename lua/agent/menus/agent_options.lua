@@ -42,7 +42,7 @@ local OWN = { model = true, thought_level = true }
 ---@param chat agent.Chat
 ---@param severity "info"|"warning"|"error"
 ---@param text string
-local function tell(chat, severity, text)
+function M.tell(chat, severity, text)
   if chat:is_visible() then
     return chat:apply({ { type = "notice", severity = severity, text = text } })
   end
@@ -57,10 +57,10 @@ local function ask(chat, change, done)
   client.ask(vim.tbl_extend("error", action, chat:place()), function(update, problem)
     problem = problem or update.problem
     if problem then
-      return tell(chat, "error", problem)
+      return M.tell(chat, "error", problem)
     end
     for _, note in ipairs(update.notes) do
-      tell(chat, "warning", note)
+      M.tell(chat, "warning", note)
     end
     done(update)
   end)
@@ -68,7 +68,7 @@ end
 
 ---@param chat agent.Chat
 local function no_other(chat)
-  tell(chat, "info", "Only other agents have options of their own. See `:Agent model`, `effort` and `mode`.")
+  M.tell(chat, "info", "Only other agents have options of their own. See `:Agent model`, `effort` and `mode`.")
 end
 
 ---@param option agent.AgentOption
@@ -94,7 +94,7 @@ end
 ---@param value string
 local function set(chat, title, option, value)
   ask(chat, { id = option.id, value = value }, function()
-    tell(chat, "info", ("%s of %s: %s."):format(option.name, title, name_of(option, value)))
+    M.tell(chat, "info", ("%s of %s: %s."):format(option.name, title, name_of(option, value)))
   end)
 end
 
@@ -126,13 +126,13 @@ local function think(chat, level)
       return one.category == "thought_level"
     end)
     if not option then
-      return tell(chat, "info", ("%s decides itself how much it thinks."):format(update.title))
+      return M.tell(chat, "info", ("%s decides itself how much it thinks."):format(update.title))
     elseif level and not find(option, level) then
       local levels = vim.tbl_map(function(one)
         return one.value
       end, option.values)
       local text = "Unknown level %s. %s has %s."
-      return tell(chat, "error", text:format(level, update.title, table.concat(levels, ", ")))
+      return M.tell(chat, "error", text:format(level, update.title, table.concat(levels, ", ")))
     elseif level then
       return set(chat, update.title, option, level)
     end
@@ -170,7 +170,7 @@ local function choose(chat)
     end, update.options)
     if #rows == 0 then
       local text = update.title .. " has no options"
-      return tell(chat, "info", update.mode and ("%s; %s."):format(text, about_mode(update)) or text .. ".")
+      return M.tell(chat, "info", update.mode and ("%s; %s."):format(text, about_mode(update)) or text .. ".")
     end
     vim.ui.select(rows, {
       prompt = update.mode and ("Options of %s (%s)"):format(update.title, about_mode(update))

@@ -2,7 +2,8 @@
  * Another agent as a program: it speaks ACP and does what the user's message says between "@@" and "@@": a JSON list of
  * steps, each an object with one of the keys of STEPS; or with `scripts=FOLDER`, the list in FOLDER/NAME.json for the
  * message "play NAME", with `always=NAME` for each message. Without a list it answers "You said: …". It needs no module.
- * Options are words of its command line, such as `load`, `modes=auto,default`, `options`, `title=A title`, `login`, `deaf`.
+ * Options are words of its command line, such as `load`, `modes=auto,default`, `options`, `title=A title`, `login`, `logins`,
+ * `deaf`.
  */
 
 type Fields = Record<string, unknown>;
@@ -198,6 +199,23 @@ function opened(): Fields {
   return { ...options, modes: { currentModeId, availableModes } };
 }
 
+/** It is logged in once this file exists. */
+const LOGIN = `${OPTIONS.get("scripts")}/logged_in`;
+const LOGINS = [
+  { id: "page", name: "Visit a page", description: "no page at all" },
+  { id: "tui", name: "Log in here", type: "terminal", args: ["login-now"], env: { HOW: "by hand" } },
+  { id: "evil", name: "Evil", type: "terminal", args: [], env: { NODE_OPTIONS: "--require=/tmp/evil.js" } },
+  { id: "key", name: "A key", type: "env_var", vars: [{ name: "SCRIPTED_KEY" }] },
+];
+
+function isLoggedIn(): boolean {
+  try {
+    return Deno.statSync(LOGIN).isFile;
+  } catch {
+    return false;
+  }
+}
+
 async function answer(method: string, params: Fields): Promise<Fields> {
   switch (method) {
     case "initialize":
@@ -208,10 +226,12 @@ async function answer(method: string, params: Fields): Promise<Fields> {
           loadSession: OPTIONS.has("load"),
           promptCapabilities: { embeddedContext: true },
         },
-        authMethods: [],
+        authMethods: OPTIONS.has("logins") ? LOGINS : [],
       };
     case "session/new":
-      if (OPTIONS.has("login")) throw Object.assign(new Error("Authentication required"), { code: -32000 });
+      if (OPTIONS.has("login") || OPTIONS.has("logins") && !isLoggedIn()) {
+        throw Object.assign(new Error("Authentication required"), { code: -32000 });
+      }
       session = crypto.randomUUID();
       cwd = String(params.cwd);
       server = (params.mcpServers as (typeof server)[])[0];
@@ -223,6 +243,9 @@ async function answer(method: string, params: Fields): Promise<Fields> {
       return opened();
     case "session/set_mode":
       update({ sessionUpdate: "current_mode_update", currentModeId: params.modeId });
+      return {};
+    case "authenticate":
+      Deno.writeTextFileSync(LOGIN, "");
       return {};
     case "session/set_config_option":
       chosen[String(params.configId)] = params.value;
@@ -250,6 +273,10 @@ function take(message: Fields): void {
   );
 }
 
+if (OPTIONS.has("login-now")) {
+  Deno.writeTextFileSync(LOGIN, Deno.env.get("HOW") ?? "");
+  Deno.exit(OPTIONS.has("login-fails") ? 3 : 0);
+}
 let rest = "";
 for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
   const lines = (rest + text).split("\n");

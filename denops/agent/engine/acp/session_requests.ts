@@ -34,6 +34,7 @@ export function openSessionAnswers(open: AcpSessions): Answers {
       return { agents: [...agents.list()] };
     },
     agent_options: async ({ sessionId, change }) => ({ ...await open.get(sessionId).options(change) }),
+    agent_login: async ({ sessionId, method }) => ({ ...await open.get(sessionId).login(method) }),
     index: async ({ sessionId, change }) => await open.indexOf(sessionId).state(change),
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     context_part: at(({ sessionId, at, name }) => ({ text: open.get(sessionId).contextPart(at, name) })),

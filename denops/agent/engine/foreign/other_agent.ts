@@ -13,10 +13,13 @@ import { EDITOR_SERVER } from "../../protocol/options/foreign_agents.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { messageOf, TurnError } from "../../shared/errors.ts";
 import { isRecord } from "../../shared/records.ts";
+import type { AgentLoginMethod } from "../../protocol/results/agent_login.ts";
 import { cleanLine } from "../mcp/clean.ts";
+import type { FormAnswer } from "../mcp/elicitation.ts";
 import type { ForeignPipe } from "../ports/foreign.ts";
 import { AgentStream } from "./agent_stream.ts";
 import { type AgentMode, isMode, modeIn, modeOption, optionsIn, type SentOption } from "./choices.ts";
+import { loginMethodsIn } from "./login_methods.ts";
 import type { PromptAbilities } from "./prompt.ts";
 import { type AgentUpdate, type OfferedCommand, readUpdate } from "./updates.ts";
 
@@ -27,6 +30,8 @@ const REPLAY_PAUSE_MS = 300;
 const LONGEST_REPLAY_MS = 10_000;
 /** The first answers of a program that has to load. */
 const START_MS = 60_000;
+/** The user may have to visit a page. */
+const LOGIN_MS = 300_000;
 /** A stopped agent has this time to say so. The client ends an engine that takes 5 s. */
 const STOP_MS = 2_000;
 /** Updates between two turns. */
@@ -46,6 +51,8 @@ interface TurnListener {
   hear(update: AgentUpdate): void;
   flush(): void;
   permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse["outcome"]>;
+  /** A form. */
+  ask(request: Readonly<Record<string, unknown>>): Promise<FormAnswer>;
 }
 
 export interface OpenOptions {
@@ -68,6 +75,8 @@ export class OtherAgent {
   #all: readonly SentOption[] = [];
   /** The model that it began with. */
   #firstModel: string | undefined;
+  #can: Readonly<Record<string, unknown>> | undefined;
+  #logins: readonly AgentLoginMethod[] = [];
   #commands: readonly OfferedCommand[] = [];
   #title: string | undefined;
   #isReplaying = false;
@@ -91,6 +100,10 @@ export class OtherAgent {
           throw RequestError.invalidParams(undefined, "unknown session");
         }
         return { outcome: await this.#listener?.permit(params) ?? { outcome: "cancelled" } };
+      })
+      .onRequest(methods.client.elicitation.create, async ({ params }) => {
+        const isOfSession = "sessionId" in params && params.sessionId === this.#session;
+        return isOfSession && await this.#listener?.ask({ ...params }) || { action: "decline" };
       })
       .connect(this.#stream.stream());
   }
@@ -117,6 +130,10 @@ export class OtherAgent {
     return this.#commands;
   }
 
+  get logins(): readonly AgentLoginMethod[] {
+    return this.#logins;
+  }
+
   get mode(): AgentMode | undefined {
     return this.#mode;
   }
@@ -138,30 +155,39 @@ export class OtherAgent {
     return this.#all.filter((option) => !isMode(option));
   }
 
-  /**
-   * Begins to speak with the program and opens a session. @returns whether the agent knows the earlier session
-   * @throws {TurnError}
-   */
-  async open({ roots, earlier }: OpenOptions, signal: AbortSignal): Promise<boolean> {
-    const start = inTime(signal);
-    const ask = <Answer>(method: string, params: unknown) => this.#ask<Answer>(method, params, start);
-    const { agentCapabilities = {} } = await ask<{ readonly agentCapabilities?: unknown }>(
-      methods.agent.initialize,
-      {
-        protocolVersion: 1,
-        clientInfo: { name: "agent.nvim", version: VERSION },
-        // Files are read and written in its sandbox, where its own commands see them too.
-        clientCapabilities: {
-          fs: { readTextFile: false, writeTextFile: false },
-          terminal: false,
-          session: { notices: {}, configOptions: { boolean: {} } },
-          _meta: { terminal_output: true },
-        },
+  /** Begins to speak with the program. @throws {TurnError} */
+  async initialize(signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    if (this.#can !== undefined) return this.#can;
+    const answer = await this.#ask<Readonly<Record<string, unknown>>>(methods.agent.initialize, {
+      protocolVersion: 1,
+      clientInfo: { name: "agent.nvim", version: VERSION },
+      // Files are read and written in its sandbox, where its own commands see them too.
+      clientCapabilities: {
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        session: { notices: {}, configOptions: { boolean: {} } },
+        auth: { terminal: true },
+        elicitation: { form: {} },
+        _meta: { terminal_output: true },
       },
-    );
-    const can = fieldsOf(agentCapabilities);
+    }, inTime(signal));
+    const can = fieldsOf(answer.agentCapabilities);
     const prompt = fieldsOf(can.promptCapabilities);
     this.#abilities = { image: prompt.image === true, embeddedContext: prompt.embeddedContext === true };
+    this.#logins = loginMethodsIn(answer.authMethods);
+    return this.#can = can;
+  }
+
+  /** Runs one of its logins of the type "agent". @throws {TurnError} */
+  async authenticate(methodId: string, signal: AbortSignal): Promise<void> {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
+    await this.#ask(methods.agent.authenticate, { methodId }, inTime);
+  }
+
+  /** Opens a session. @returns whether the agent knows the earlier session @throws {TurnError} */
+  async open({ roots, earlier }: OpenOptions, signal: AbortSignal): Promise<boolean> {
+    const can = await this.initialize(signal);
+    const start = inTime(signal);
     const [cwd = "", ...others] = roots;
     const sessions = fieldsOf(can.sessionCapabilities);
     const further = others.length > 0 && sessions.additionalDirectories !== undefined
@@ -176,7 +202,8 @@ export class OtherAgent {
     if (earlier !== undefined && method !== undefined && await this.#reopen(method, earlier, place, start)) {
       return true;
     }
-    const answer = await ask<{ readonly sessionId?: unknown }>(methods.agent.session.new, place);
+    const { new: begin } = methods.agent.session;
+    const answer = await this.#ask<{ readonly sessionId?: unknown }>(begin, place, start);
     if (typeof answer.sessionId !== "string") throw this.#error("it opened no session");
     this.#session = answer.sessionId;
     this.#learn(answer);
@@ -370,8 +397,9 @@ export class OtherAgent {
 
   #needsLogin(): TurnError {
     const { title, login } = this.#config;
-    const how = login === undefined ? "Log in with its own program" : `Run "${login}" in a terminal`;
-    return new TurnError("auth", `${title} needs a login.`, `${how}, then send the message again.`);
+    const terminal = login === undefined ? "" : ` or run "${login}" in a terminal`;
+    const how = `Use \`:Agent login\`${terminal}, then send the message again.`;
+    return new TurnError("auth", `${title} needs a login.`, how);
   }
 
   #error(reason: string): TurnError {

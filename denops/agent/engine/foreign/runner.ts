@@ -27,6 +27,9 @@ export function foreignRunner(
       return await (await loaded())?.options(change, ports, signal) ??
         { options: [], asks: false, notes: [] };
     },
+    async login(method, signal) {
+      return await (await loaded())?.login(method, signal) ?? { methods: [] };
+    },
     title: () => Promise.resolve(work?.title),
     close() {
       isClosed = true;

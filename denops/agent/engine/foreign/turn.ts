@@ -112,6 +112,11 @@ export class ForeignTurn {
     return call;
   }
 
+  /** Our id of the agent's call; undefined if there was none. */
+  idOf(theirs: string): string | undefined {
+    return this.#calls.get(theirs)?.id;
+  }
+
   /** Ends what the agent has left open. */
   end(): void {
     this.#endMessage();

@@ -257,7 +257,7 @@ Deno.test("an agent without a login says so in one line, with the command", asyn
   const end = await session.prompt("Go");
   assert.equal(
     end.type === "failed" ? end.error.message : "",
-    'Claude needs a login. Run "claude /login" in a terminal, then send the message again.',
+    'Claude needs a login. Use `:Agent login` or run "claude /login" in a terminal, then send the message again.',
   );
   assert.deepEqual(session.agent.steps, ["open", "close"]);
 });

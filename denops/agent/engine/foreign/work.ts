@@ -6,11 +6,13 @@ import { settleEffects } from "../agent/permission/effects.ts";
 import type { ResultEntry } from "../log/entries.ts";
 import type { Diff, FileChange, StopReason, UserMessage } from "../log/events.ts";
 import { lineDiff } from "../log/line_diff.ts";
+import type { AgentLoginResult } from "../../protocol/results/agent_login.ts";
 import type { AgentOptionChange, AgentOptionsResult } from "../../protocol/results/agent_options.ts";
 import type { Questions } from "../ports/approvals.ts";
 import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../ports/commands.ts";
 import type { ForeignPort } from "../ports/foreign.ts";
 import { type AgentConfig, OtherAgent, type PromptEnd } from "./other_agent.ts";
+import { FormAnswers } from "./forms.ts";
 import { PermissionAnswers } from "./permission.ts";
 import { commandIn, earlierText, notesIn, promptBlocks, unsavedTexts } from "./prompt.ts";
 import { AgentSettings } from "./settings.ts";
@@ -49,6 +51,11 @@ export class ForeignWork {
   readonly #options: ForeignOptions;
   readonly #settings: AgentSettings;
   #agent: OtherAgent | undefined;
+  /** Runs, but has opened no session: somebody wanted its logins. */
+  #waiting: OtherAgent | undefined;
+  /** A login that the user may still be at. */
+  #login: AbortController | undefined;
+  #isInTurn = false;
   #order: Promise<unknown> = Promise.resolve();
   /** Notices about its mode and model. */
   readonly #warnings = new Set<string>();
@@ -67,10 +74,15 @@ export class ForeignWork {
   }
 
   close(): void {
-    for (const agent of [this.#agent, this.#stopped?.agent]) agent?.close("the session was closed");
+    for (const agent of [this.#agent, this.#waiting, this.#stopped?.agent]) {
+      agent?.close("the session was closed");
+    }
   }
 
   async runTurn(message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> {
+    // Nobody waits for a login with this message.
+    this.#login?.abort();
+    this.#isInTurn = true;
     try {
       await this.#settleStopped(ports, signal);
       const agent = await this.#ready(ports, signal);
@@ -80,6 +92,8 @@ export class ForeignWork {
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
       if (error instanceof TurnError) return { type: "failed", error };
       return { type: "failed", error: new TurnError("setup", messageOf(error)) };
+    } finally {
+      this.#isInTurn = false;
     }
   }
 
@@ -102,9 +116,7 @@ export class ForeignWork {
     return await this.#inOrder(async () => {
       const agent = await this.#running(ports, signal);
       return agent && await this.#settings.options(agent, change, ports, signal);
-    }).catch((error) => {
-      throw error instanceof TurnError ? error : new TurnError("setup", messageOf(error));
-    });
+    }).catch(fail);
   }
 
   /** A turn and a menu may both want the agent. */
@@ -122,6 +134,35 @@ export class ForeignWork {
     return this.#agent;
   }
 
+  /** The program that waits for a login, or a new one. Undefined: the user has stopped the turn. */
+  async #reach(signal: AbortSignal): Promise<OtherAgent | undefined> {
+    if (this.#waiting?.hasEnded === false) return this.#waiting;
+    const { config, port } = this.#options;
+    const pipe = await port.open(signal);
+    return pipe && new OtherAgent(config, pipe);
+  }
+
+  /** The agent's logins. @param id of the one that is run first; see the request `agent_login` @throws {TurnError} */
+  async login(id: string | undefined, signal: AbortSignal): Promise<AgentLoginResult> {
+    const login = this.#login = new AbortController();
+    const either = AbortSignal.any([signal, login.signal]);
+    return await this.#inOrder(async () => {
+      const agent = this.#agent?.hasEnded === false ? this.#agent : this.#waiting = await this.#reach(either);
+      if (agent === undefined) return { methods: [] };
+      await agent.initialize(either);
+      const method = agent.logins.find((one) => one.id === id);
+      if (method?.type === "agent") await agent.authenticate(method.id, either);
+      else if (id !== undefined) this.#restart();
+      return { methods: [...agent.logins] };
+    }).catch(fail);
+  }
+
+  /** An agent may have read its login when it started. Changes that wait for the user need its overlay. */
+  #restart(): void {
+    if (this.#isInTurn || this.#stopped !== undefined) return;
+    for (const agent of [this.#agent, this.#waiting]) agent?.close("the user has logged in");
+  }
+
   /** Once, as long as nothing else is to be said. */
   #warn(text: string, emit: RunnerPorts["emit"]): void {
     if (!this.#warnings.has(text)) emit({ type: "notice", severity: "warning", text });
@@ -132,10 +173,10 @@ export class ForeignWork {
     { workspace, agentSessions }: RunnerPorts,
     signal: AbortSignal,
   ): Promise<OtherAgent | undefined> {
-    const { config, port } = this.#options;
-    const pipe = await port.open(signal);
-    if (pipe === undefined) return undefined;
-    const agent = new OtherAgent(config, pipe);
+    const { config } = this.#options;
+    const agent = await this.#reach(signal);
+    this.#waiting = undefined;
+    if (agent === undefined) return undefined;
     try {
       const earlier = agentSessions.get(config.name);
       const isKnown = await agent.open({ roots: workspace.roots, earlier: earlier?.session }, signal);
@@ -160,10 +201,12 @@ export class ForeignWork {
     const { commands } = agent;
     if (commands.length > 0) turn.hear({ type: "commands", commands });
     const permissions = new PermissionAnswers({ turn, ports, questions, signal });
+    const forms = new FormAnswers({ turn, questions, config, signal });
     const end = await agent.prompt(blocks, {
       hear: (update) => turn.hear(update),
       flush: () => turn.flush(),
       permit: (request) => permissions.answer(request),
+      ask: (request) => forms.answer(request),
     }, signal);
     if (agent.session !== undefined) {
       ports.agentSessions.set(config.name, { session: agent.session, turn: turnOf(ports) });
@@ -181,7 +224,9 @@ export class ForeignWork {
       if (signal.aborted && results.some(({ isError }) => isError)) this.#stopped = { ...found, agent };
       turn.spoken.finish(results, !isComplete);
     } finally {
-      if (agent.hasEnded && this.#stopped?.effects === undefined) agent.close("it has ended");
+      // It reads its login again when it starts.
+      const needsLogin = end.type === "failed" && end.error.kind === "auth";
+      if ((agent.hasEnded || needsLogin) && this.#stopped?.effects === undefined) agent.close("it has ended");
     }
     return turnEnd(end);
   }
@@ -255,6 +300,11 @@ export class ForeignWork {
     ports.emit({ type: "tool_done", id, status, summary, output, ...(diff === undefined ? {} : { diff }) });
     return [{ type: "tool_result", id, name: `${name}_changes`, text: output, isError: status === "failed" }];
   }
+}
+
+/** @throws {TurnError} */
+function fail(error: unknown): never {
+  throw error instanceof TurnError ? error : new TurnError("setup", messageOf(error));
 }
 
 /** Merges the user's saves of the meantime with the changes, and keeps both. @param again lists the changes that are still missing */

@@ -182,7 +182,9 @@ export class McpConnection {
     this.#asking = true;
     const asker = { questions, call: open.call.id };
     try {
-      return await open.pause(askForm(this.#options.server, form.data, asker, open.signal));
+      return await open.pause(
+        askForm(`The MCP server ${this.#options.server}`, form.data, asker, open.signal),
+      );
     } catch {
       return { action: "cancel" };
     } finally {

@@ -1,4 +1,4 @@
-/** Forms of servers, as questions to the user: one question for each field. Source: the MCP specification, "Elicitation". */
+/** Forms of servers and of other agents, as questions to the user: one question for each field. Source: the MCP specification, "Elicitation". */
 import { z } from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { booleanOf, numberOf } from "../calls/fit_value.ts";
@@ -40,14 +40,14 @@ export type FormAnswer =
   | { readonly action: "accept"; readonly content: Record<string, FieldValue> }
   | { readonly action: "decline" | "cancel" };
 
-/** @param call the id of the tool's call */
+/** @param asker who asks @param call the id of the tool's call */
 export async function askForm(
-  server: string,
+  asker: string,
   { message, requestedSchema: { properties, required } }: z.infer<typeof Form>,
   { questions, call }: { readonly questions: Questions; readonly call: string },
   signal: AbortSignal,
 ): Promise<FormAnswer> {
-  const lead = `The MCP server ${server} asks: ${cleanText(message, LONGEST_MESSAGE)}`;
+  const lead = `${asker} asks: ${cleanText(message, LONGEST_MESSAGE)}`;
   const fields = Object.entries(properties);
   if (fields.length > MOST_FIELDS) return { action: "decline" };
   const content: Record<string, FieldValue> = {};

@@ -1,4 +1,5 @@
 /** Another agent's program, which the supervisor runs over an overlay of the project. */
+export type { AgentLoginResult } from "../../protocol/results/agent_login.ts";
 export type { AgentOptionChange, AgentOptionsResult } from "../../protocol/results/agent_options.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
 import type { Effects } from "./commands.ts";

@@ -153,9 +153,7 @@ export class Session {
     const controller = this.#running = new AbortController();
     const ports = this.#turns.ports(this.modes.current);
     const folding = this.#inOrder(() => runner.compact?.(focus, ports, controller.signal));
-    const isDone = await folding.catch((error) => {
-      throw error instanceof TurnError ? new ToolError(error.message) : error;
-    }).finally(() => this.#running = undefined);
+    const isDone = await folding.catch(asToolError).finally(() => this.#running = undefined);
     if (isDone === true) return;
     if (!controller.signal.aborted) throw nothing;
     this.#record.emit({ type: "notice", severity: "info", text: "Stopped: nothing was folded." });
@@ -201,14 +199,19 @@ export class Session {
 
   /** The options of the agent that runs the turns. @param change is made first @throws {ToolError} one line */
   async options(change: RequestParams<"agent_options">["change"]): Promise<RequestResult<"agent_options">> {
-    const { runner } = this.#ports;
-    if (runner.options === undefined) throw new ToolError("This session's agent has no options of its own.");
-    const ports = this.#turns.ports(this.modes.current);
-    const answer = await runner.options(change, ports, this.#closing.signal).catch((error) => {
-      throw error instanceof TurnError ? new ToolError(error.message) : error;
-    });
+    const { options } = this.#ports.runner;
+    if (options === undefined) throw new ToolError("This session's agent has no options of its own.");
+    const answer = await options(change, this.#turns.ports(this.modes.current), this.#closing.signal)
+      .catch(asToolError);
     this.#record.remember();
     return answer;
+  }
+
+  /** The logins of that agent. @param method is run first @throws {ToolError} one line */
+  async login(method: string | undefined): Promise<RequestResult<"agent_login">> {
+    const { login } = this.#ports.runner;
+    if (login === undefined) throw new ToolError("This session's agent has no logins of its own.");
+    return await login(method, this.#closing.signal).catch(asToolError);
   }
 
   /** The requests since the last turn began, and their answers. */
@@ -325,4 +328,9 @@ export class Session {
       titled: (title) => this.#record.emit({ type: "title", title }),
     }, this.#record.memory.facts.titled);
   }
+}
+
+/** @throws {ToolError} one line for the user */
+function asToolError(error: unknown): never {
+  throw error instanceof TurnError ? new ToolError(error.message) : error;
 }

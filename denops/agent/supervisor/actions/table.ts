@@ -1,6 +1,7 @@
 /** All actions. */
 import type { Action } from "../../protocol/actions.ts";
 import type { ActionContext, Handlers } from "./action.ts";
+import { agentLoginActions } from "./agent_login.ts";
 import { agentOptionActions } from "./agent_options.ts";
 import { approvalActions, ruleActions } from "./approvals.ts";
 import { healthAction } from "./health.ts";
@@ -21,6 +22,7 @@ export function actionTable(context: ActionContext): Handlers<Action["type"]> {
     },
     ...turnActions(context),
     ...sideQuestionActions(context),
+    ...agentLoginActions(context),
     ...agentOptionActions(context),
     ...approvalActions(context),
     ...ruleActions(context),

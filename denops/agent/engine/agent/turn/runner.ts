@@ -6,7 +6,12 @@ import type { Project } from "../../context/project.ts";
 import { TurnError } from "../../../shared/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../../log/entries.ts";
 import type { StopReason, UserMessage } from "../../log/events.ts";
-import type { AgentOptionChange, AgentOptionsResult, ForeignTurnPorts } from "../../ports/foreign.ts";
+import type {
+  AgentLoginResult,
+  AgentOptionChange,
+  AgentOptionsResult,
+  ForeignTurnPorts,
+} from "../../ports/foreign.ts";
 import type { SubagentPort } from "../../ports/subagents.ts";
 import type { SessionMeta } from "../../../protocol/extensions.ts";
 import type { HttpExchange } from "../../log/http_exchange.ts";
@@ -121,6 +126,8 @@ export interface Runner {
     ports: RunnerPorts,
     signal: AbortSignal,
   ): Promise<AgentOptionsResult>;
+  /** The logins of that agent; see the request `agent_login`. @throws {TurnError} */
+  login?(method: string | undefined, signal: AbortSignal): Promise<AgentLoginResult>;
   /** Ends what a turn has left behind: the session is closed. Absent: nothing. */
   close?(): void;
 }

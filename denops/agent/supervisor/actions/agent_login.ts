@@ -1,0 +1,66 @@
+/** Logins at another agent. The user sees a command before it runs on their machine; none comes from the project. */
+import { judgeVariable } from "../../policy/command/wrappers.ts";
+import type { UserConfig } from "../../protocol/config.ts";
+import { foreignAgent } from "../../protocol/options/foreign_agents.ts";
+import type { AgentLoginMethod } from "../../protocol/results/agent_login.ts";
+import type { ShownLogin } from "../../protocol/ui.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { agentOf } from "../agents/models/engine_model.ts";
+import { agentProgram } from "../foreign/program.ts";
+import { LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
+import { findProgram } from "../system/sandbox.ts";
+import type { ActionContext, Handlers } from "./action.ts";
+
+const LONGEST_WORD = 100;
+
+export function agentLoginActions({ chats, push }: ActionContext): Handlers<"agent_login"> {
+  return {
+    async agent_login({ request, method, ...action }) {
+      const answer = { type: "agent_login", request } as const;
+      try {
+        const { session } = chats.at(action);
+        const { model, user, roots } = await session.project();
+        const agent = agentOf(model);
+        if (agent === undefined) throw new Error("This session has no other agent.");
+        const { methods } = await session.request("agent_login", (sessionId) => ({ sessionId, method }));
+        const logins = await loginsOf(agent.name, methods, { user, roots });
+        push({ ...answer, title: agent.title, logins });
+      } catch (error) {
+        push({ ...answer, title: "", logins: [], problem: oneLine(messageOf(error), LONGEST_NOTICE) });
+      }
+    },
+  };
+}
+
+/** The known login of the agent first. @throws {Error} one line, if the agent is missing */
+async function loginsOf(
+  name: string,
+  methods: readonly AgentLoginMethod[],
+  { user, roots }: { readonly user: Pick<UserConfig, "agents">; readonly roots: readonly string[] },
+): Promise<readonly ShownLogin[]> {
+  const row = foreignAgent(name, user.agents);
+  if (row === undefined) return [];
+  const [, ...args] = row.cmd;
+  const cmd = [await agentProgram(row, roots), ...args];
+  const [program = "", ...words] = row.login ?? [];
+  const path = program === "" ? undefined : await findProgram(program, roots);
+  return [
+    ...path === undefined ? [] : [{ id: "", name: "Log in in a terminal", command: [path, ...words] }],
+    ...methods.filter(isHarmless).map((method): ShownLogin => {
+      const { id, type } = method;
+      const text = [method.name, method.description ?? ""].filter((part) => part !== "").join(": ");
+      const facts = { id, name: oneLine(text) };
+      if (type === "terminal") return { ...facts, command: [...cmd, ...method.args], env: method.env };
+      return type === "variables" ? { ...facts, variables: method.variables } : facts;
+    }),
+  ];
+}
+
+/** The user can read all of the command, and no variable makes its program run something else. */
+function isHarmless({ id, args, env, variables }: AgentLoginMethod): boolean {
+  const words = [id, ...args, ...variables, ...Object.entries(env).flat()];
+  return words.every((word) => oneLine(word, LONGEST_WORD) === word) &&
+    Object.entries(env).every(([name, value]) =>
+      /^\w+$/.test(name) && judgeVariable(`${name}=${value}`).severity === "none"
+    );
+}

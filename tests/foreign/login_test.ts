@@ -1,0 +1,48 @@
+/** The user logs in at another agent: by the agent, or by its command in a terminal of Neovim. */
+import assert from "node:assert/strict";
+import { waitForChat } from "../support/chat.ts";
+import { menuPicker } from "../support/foreign/menus.ts";
+import { agentProgram } from "../support/foreign/program.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
+
+Deno.test({
+  name:
+    "a missing login is told; the agent's logins are offered, a command runs only after a yes, and the message is sent again",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using program = await agentProgram(["logins"]);
+    const { folder } = program;
+    await using agent = await sharedAgent({
+      script: "",
+      options: `sessions = { title = false }, agent = "scripted", agents = { ${program.row} }`,
+      hasOwnState: true,
+    });
+    const { nvim } = agent;
+    const menu = await menuPicker(nvim);
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "Scripted needs a login. Use `:Agent login`, then send the message again.");
+
+    const [logins, question] = await menu("Agent login", "Log in here", "Do not run it");
+    assert.equal(logins?.prompt, "Log in at Scripted");
+    const starts = logins?.lines.map((line) => line.slice(0, 30));
+    const command = `HOW='by hand' ${Deno.execPath()} run -A`;
+    assert.deepEqual(starts, [
+      "Visit a page: no page at all",
+      `Log in here (${command}`.slice(0, 30),
+      "A key",
+    ]);
+    assert.ok(question?.prompt.startsWith(command), question?.prompt);
+    assert.ok(question?.prompt.endsWith(" logins login-now"), question?.prompt);
+    await assert.rejects(folder.read("logged_in"), Deno.errors.NotFound);
+
+    await menu("Agent login", "A key");
+    await waitForChat(nvim, "Set SCRIPTED_KEY in Neovim's environment");
+
+    await menu("Agent login", "Log in here", "Run it");
+    await waitForChat(nvim, "The login of Scripted has ended. Send your message again.");
+    assert.equal(await folder.read("logged_in"), "by hand");
+    assert.equal(await nvim.lua(`return vim.fn.tabpagenr("$")`), 1);
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "You said: Hello");
+  },
+});
