@@ -19,8 +19,10 @@ import type { FormAnswer } from "../mcp/elicitation.ts";
 import type { ForeignPipe } from "../ports/foreign.ts";
 import { AgentStream } from "./agent_stream.ts";
 import { type AgentMode, isMode, modeIn, modeOption, optionsIn, type SentOption } from "./choices.ts";
+import type { Usage } from "../log/messages.ts";
 import { loginMethodsIn } from "./login_methods.ts";
 import type { PromptAbilities } from "./prompt.ts";
+import { usageIn } from "./turn_usage.ts";
 import { type AgentUpdate, type OfferedCommand, readUpdate } from "./updates.ts";
 
 export type AgentConfig = NonNullable<EngineConfig["agent"]>;
@@ -41,9 +43,15 @@ const LONGEST_ERROR = 500;
 const AUTH_REQUIRED = -32000;
 
 export type PromptEnd =
-  | { readonly type: "ended"; readonly reason: string }
+  /** `usage`: the turn's, if the agent tells it. */
+  | { readonly type: "ended"; readonly reason: string; readonly usage?: Usage | undefined }
   | { readonly type: "stopped" }
   | { readonly type: "failed"; readonly error: TurnError };
+
+interface PromptAnswer {
+  readonly stopReason?: unknown;
+  readonly usage?: unknown;
+}
 
 /** Hears a turn. */
 interface TurnListener {
@@ -302,14 +310,15 @@ export class OtherAgent {
     signal.addEventListener("abort", cancel, { once: true });
     try {
       for (const update of this.#early.splice(0)) this.#guarded(() => listener.hear(update));
-      const request = this.#ask<{ readonly stopReason?: unknown }>(methods.agent.session.prompt, {
+      const request = this.#ask<PromptAnswer>(methods.agent.session.prompt, {
         sessionId: this.#session,
         prompt: blocks,
       });
       if (signal.aborted) cancel();
-      const { stopReason } = await Promise.race([request, failed.promise]);
+      const { stopReason, usage } = await Promise.race([request, failed.promise]);
       if (signal.aborted) return { type: "stopped" };
-      return { type: "ended", reason: typeof stopReason === "string" ? stopReason : "" };
+      const reason = typeof stopReason === "string" ? stopReason : "";
+      return { type: "ended", reason, usage: usageIn(usage) };
     } catch (error) {
       if (signal.aborted && !(error instanceof TurnError && error.kind === "store")) {
         return { type: "stopped" };

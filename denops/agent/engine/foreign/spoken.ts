@@ -60,17 +60,23 @@ export class Spoken {
   }
 }
 
-function callOf({ id, agent, kind, title, command, paths }: ForeignCall): ToolCall {
+/** The name of the call's tool in the log. */
+export function callName({ agent, kind }: ForeignCall): string {
+  return `${agent}_${kind}`.replace(/\W/g, "_");
+}
+
+function callOf(call: ForeignCall): ToolCall {
+  const { id, title, command, paths } = call;
   const input = {
     title,
     ...(command === undefined ? {} : { command }),
     ...(paths.length === 0 ? {} : { paths }),
   };
-  return { id, name: `${agent}_${kind}`.replace(/\W/g, "_"), arguments: JSON.stringify(input) };
+  return { id, name: callName(call), arguments: JSON.stringify(input) };
 }
 
 function resultOf(call: ForeignCall): ResultEntry {
   const { id, end } = call;
   const text = middleCut(call.text, LONGEST_RESULT) || (end === "completed" ? "Done." : "Failed.");
-  return { type: "tool_result", id, name: callOf(call).name, text, isError: end !== "completed" };
+  return { type: "tool_result", id, name: callName(call), text, isError: end !== "completed" };
 }

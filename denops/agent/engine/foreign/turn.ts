@@ -1,7 +1,7 @@
 /** One turn of another agent: its updates become events of the session, stored before they are shown. */
 import type { RunnerPorts } from "../agent/turn/runner.ts";
 import { ForeignCall, HELD } from "./call.ts";
-import { Spoken } from "./spoken.ts";
+import { callName, Spoken } from "./spoken.ts";
 import type { AgentUpdate, CallUpdate, OfferedCommand } from "./updates.ts";
 
 /** Characters of text and of thoughts, each. */
@@ -31,6 +31,7 @@ export class ForeignTurn {
   #piece = "";
   #usage: Extract<AgentUpdate, { type: "usage" }> | undefined;
   #shownUsage = "";
+  #dollars: number | undefined;
   /** Not published yet. */
   #commands: readonly OfferedCommand[] | undefined;
   #notices = 0;
@@ -62,6 +63,7 @@ export class ForeignTurn {
         return this.#ports.emit({ type: "plan", steps: update.steps });
       case "usage":
         this.#usage = update;
+        this.#dollars = update.dollars ?? this.#dollars;
         return;
       case "notice":
         return this.#notice(update);
@@ -110,6 +112,17 @@ export class ForeignTurn {
     this.#calls.set(update.id, call);
     this.spoken.call(call);
     return call;
+  }
+
+  /** US dollars of the agent's session, if it has told them in this turn. */
+  get dollars(): number | undefined {
+    return this.#dollars;
+  }
+
+  /** The number of calls of each kind, under the names of the log. */
+  get callCounts(): Readonly<Record<string, number>> {
+    const names = Map.groupBy(this.#calls.values(), callName);
+    return Object.fromEntries([...names].map(([name, { length }]) => [name, length]));
   }
 
   /** Our id of the agent's call; undefined if there was none. */

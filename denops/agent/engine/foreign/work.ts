@@ -1,22 +1,28 @@
 /** Runs the turns of a session with another agent, and keeps what the gate lets pass of its changes. */
 import { messageOf, TurnError } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
+import { Clock } from "../agent/turn/meter.ts";
 import type { RunnerPorts, TurnEnd } from "../agent/turn/runner.ts";
 import { Permissions } from "../agent/permission/permission.ts";
 import { settleEffects } from "../agent/permission/effects.ts";
 import type { ResultEntry } from "../log/entries.ts";
 import type { Diff, FileChange, StopReason, UserMessage } from "../log/events.ts";
 import { lineDiff } from "../log/line_diff.ts";
-import type { AgentLoginResult } from "../../protocol/results/agent_login.ts";
-import type { AgentOptionChange, AgentOptionsResult } from "../../protocol/results/agent_options.ts";
 import type { Questions } from "../ports/approvals.ts";
 import { CHANGED_MEANWHILE, type Effects, type Keeper, type Kept } from "../ports/commands.ts";
-import type { ForeignPort } from "../ports/foreign.ts";
+import type {
+  AgentLoginResult,
+  AgentOptionChange,
+  AgentOptionsResult,
+  ForeignPort,
+} from "../ports/foreign.ts";
 import { type AgentConfig, OtherAgent, type PromptEnd } from "./other_agent.ts";
 import { FormAnswers } from "./forms.ts";
 import { PermissionAnswers } from "./permission.ts";
 import { commandIn, earlierText, notesIn, promptBlocks, unsavedTexts } from "./prompt.ts";
 import { AgentSettings } from "./settings.ts";
 import { ForeignTurn } from "./turn.ts";
+import { turnCost } from "./turn_usage.ts";
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   max_tokens: "max_tokens",
@@ -41,6 +47,12 @@ export interface ForeignOptions {
 interface TurnChanges {
   readonly effects?: Effects;
   readonly notes: readonly string[];
+}
+
+interface CountedTurn {
+  readonly turn: ForeignTurn;
+  readonly end: PromptEnd;
+  readonly clock: Clock;
 }
 
 interface StoppedTurn extends TurnChanges {
@@ -202,15 +214,17 @@ export class ForeignWork {
     if (commands.length > 0) turn.hear({ type: "commands", commands });
     const permissions = new PermissionAnswers({ turn, ports, questions, signal });
     const forms = new FormAnswers({ turn, questions, config, signal });
+    const clock = new Clock();
     const end = await agent.prompt(blocks, {
-      hear: (update) => turn.hear(update),
+      hear: (update) => {
+        clock.heard();
+        turn.hear(update);
+      },
       flush: () => turn.flush(),
       permit: (request) => permissions.answer(request),
       ask: (request) => forms.answer(request),
     }, signal);
-    if (agent.session !== undefined) {
-      ports.agentSessions.set(config.name, { session: agent.session, turn: turnOf(ports) });
-    }
+    this.#count(agent, { turn, end, clock }, ports);
     turn.end();
     const isComplete = end.type === "ended" && end.reason !== "cancelled";
     try {
@@ -229,6 +243,32 @@ export class ForeignWork {
       if ((agent.hasEnded || needsLogin) && this.#stopped?.effects === undefined) agent.close("it has ended");
     }
     return turnEnd(end);
+  }
+
+  /** Stores what the turn has cost, and how far the agent's own session is. */
+  #count(agent: OtherAgent, { turn, end, clock }: CountedTurn, ports: RunnerPorts): void {
+    const { name, title } = this.#options.config;
+    const { agentSessions, history, meter, mode } = ports;
+    const { session } = agent;
+    const earlier = agentSessions.get(name);
+    const before = earlier?.session === session ? earlier?.dollars : undefined;
+    const { dollars = before } = turn;
+    if (session !== undefined) {
+      agentSessions.set(name, { session, turn: turnOf(ports), ...defined({ dollars }) });
+    }
+    if (end.type === "failed" && end.error.kind === "auth") return;
+    const { firstToken, duration } = clock.read();
+    meter.countTurn({
+      model: agent.model?.current ?? title,
+      tools: turn.callCounts,
+      duration: Math.round(duration),
+      prompt: { build: 0, ready: 0, messages: history.messages.length },
+      ...defined({
+        usage: end.type === "ended" ? end.usage : undefined,
+        cost: turnCost(turn.dollars, before),
+        firstToken: firstToken === undefined ? undefined : Math.round(firstToken),
+      }),
+    }, mode);
   }
 
   /** Before its next turn, which drops them. After a stop the client shows no question. */

@@ -27,6 +27,8 @@ export interface AgentSession {
   readonly session: string;
   /** The last turn that it knows. */
   readonly turn: number;
+  /** US dollars that it has cost, as far as the agent tells them. */
+  readonly dollars?: number | undefined;
 }
 
 /** The parts of a session's turn that only another agent needs. */

@@ -38,7 +38,7 @@ export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
 
 const Choices = z.record(z.string(), z.string());
 
-const AgentSessionRow = z.object({ session: z.string(), turn: z.int() });
+const AgentSessionRow = z.object({ session: z.string(), turn: z.int(), dollars: z.number().optional() });
 
 const Specs = z.array(z.object({
   name: z.string(),

@@ -55,6 +55,7 @@ interface MeterPorts {
   readonly emit: Emit;
 }
 
+const NO_USAGE: Usage = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0 };
 /** The name for calls of unknown tools, because models make up any name. */
 const UNKNOWN_TOOL = "(unknown)";
 /** The name for pages of the web that the user attaches, which no tool reads. */
@@ -111,6 +112,16 @@ export class Meter {
     } catch {
       // Others report and store the edit itself.
     }
+  }
+
+  /** Stores a turn of another agent as one request. The agent's own updates are published instead. */
+  countTurn(turn: Omit<RequestUsage, "purpose" | "provider" | "invalidCalls" | "offered">, mode: Mode): void {
+    const { session, spending, log, model: { provider } } = this.#ports;
+    spending.add(turn.usage ?? NO_USAGE, turn.cost, today());
+    log.record(session, this.#ports.turn(), {
+      ...{ purpose: mode.name, provider, invalidCalls: 0, offered: 0 },
+      ...turn,
+    });
   }
 
   /**
