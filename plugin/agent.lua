@@ -84,6 +84,8 @@ nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
 xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
 nnoremap <Plug>(AgentMcp) <Cmd>Agent mcp<CR>
 xnoremap <silent> <Plug>(AgentMcp) :Agent mcp<CR>
+nnoremap <Plug>(AgentSkills) <Cmd>Agent skills<CR>
+xnoremap <silent> <Plug>(AgentSkills) :Agent skills<CR>
 nnoremap <Plug>(AgentIndex) <Cmd>Agent index<CR>
 xnoremap <silent> <Plug>(AgentIndex) :Agent index<CR>
 nnoremap <Plug>(AgentApproval) <Cmd>Agent approval<CR>

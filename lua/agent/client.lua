@@ -308,6 +308,7 @@ local ANSWERS = {
   index = true,
   jobs = true,
   mcp = true,
+  skills = true,
   engine_answer = true,
 }
 

@@ -16,6 +16,7 @@ const ABILITIES: Omit<ClientAbilities, "mcp" | "agent"> = {
   index: { ask: never, state: never, changed() {} },
   questions: { ask: never },
   languages: { ask: () => Promise.resolve({ kind: "nothing", reason: "nobody" }) },
+  skills: { text: never, file: never, isSeen: () => false },
   web: { read: new Map(), fetch: never },
   webSearch: { engine: "brave", search: () => Promise.reject(new Error("no")) },
 };

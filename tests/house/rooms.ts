@@ -41,6 +41,17 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
     "shared",
     "protocol",
   ]],
+  ["supervisor/skills", [
+    "supervisor/system",
+    "supervisor/gate",
+    "supervisor/screen",
+    "supervisor/commands",
+    "supervisor/network",
+    "supervisor/pipes",
+    "policy",
+    "shared",
+    "protocol",
+  ]],
   ["supervisor/web", [
     "supervisor/system",
     "supervisor/gate",
@@ -78,6 +89,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
     "supervisor/pipes",
     "supervisor/mcp",
     "supervisor/web",
+    "supervisor/skills",
     "supervisor/foreign",
     "supervisor/commands",
     "supervisor/gate",
@@ -106,6 +118,7 @@ export const RULES: readonly (readonly [from: string, to: readonly string[]])[] 
   ["supervisor/actions", [
     "supervisor/system",
     "supervisor/mcp",
+    "supervisor/skills",
     "supervisor/foreign",
     "supervisor/commands",
     "supervisor/gate",

@@ -10,6 +10,7 @@ import { REQUEST_NAMES } from "./requests.ts";
 import { AgentOptionChange } from "./results/agent_options.ts";
 import { IndexChange } from "./results/index.ts";
 import { McpChange } from "./results/mcp.ts";
+import { SkillChange } from "./results/skills.ts";
 import { Shown } from "./surroundings.ts";
 import { WORKTREE_TASK } from "./worktrees.ts";
 
@@ -185,6 +186,8 @@ export const Action = z.discriminatedUnion("type", [
     session,
     ...place,
   }),
+  /** Lists the skills. `change` first changes one. */
+  z.object({ type: z.literal("skills"), request, chat, change: SkillChange.optional(), session, ...place }),
   /** The state of the index for searches by meaning. `change` first builds, rebuilds or deletes it. */
   z.object({ type: z.literal("index"), request, chat, change: IndexChange.optional(), session, ...place }),
   z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),

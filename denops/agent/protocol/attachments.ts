@@ -59,5 +59,7 @@ export const AttachmentMeta = z.object({
   output,
   /** The text is a prompt template that the message calls. */
   prompt: z.boolean().optional(),
+  /** The text is a skill that the message calls. */
+  skill: z.boolean().optional(),
 });
 export type AttachmentMeta = z.infer<typeof AttachmentMeta>;

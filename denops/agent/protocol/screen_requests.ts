@@ -146,6 +146,10 @@ export const SCREEN_REQUESTS = {
   },
   /** Ends the program. */
   pipe_close: { params: z.object({ pipe }), result: nothing },
+  /** The text of a skill. The user is asked about one of the project's that is new or has changed. */
+  skill: { params: z.object({ name: z.string().max(100) }), result: z.object({ text: z.string() }) },
+  /** A text file of a skill outside of the project. `text` is absent if it is none. */
+  skill_file: { params: z.object({ path }), result: z.object({ text: z.string().optional() }) },
   /** The content at an address; needs an approval for exactly this session and address. */
   fetch: { params: z.object({ url: WebUrl }), result: FetchedContent },
   /** Searches with the user's search engine; needs an approval for exactly this session and query. */

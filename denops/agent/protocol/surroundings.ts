@@ -1,5 +1,6 @@
 /** Facts for the model about the project and the user's screen. */
 import { z } from "../deps/zod.ts";
+import { MOST_SKILLS, SkillFacts } from "./results/skills.ts";
 
 /** As the model knows them: relative to the project, or with the name of another root. */
 const path = z.string();
@@ -45,9 +46,9 @@ export type EditorView = z.infer<typeof EditorView>;
 
 /**
  * `files` and `rules` describe a project once. `branch` and `status` are git's current state: the branch is read from a
- * file, the status takes longer.
+ * file, the status takes longer. `skills` are those that the model is offered.
  */
-const FACTS = ["files", "rules", "branch", "status"] as const;
+const FACTS = ["files", "rules", "branch", "status", "skills"] as const;
 
 export const SurroundingsWanted = z.object({ facts: z.array(z.enum(FACTS)) });
 export type SurroundingsWanted = z.infer<typeof SurroundingsWanted>;
@@ -75,5 +76,6 @@ export const Surroundings = z.object({
       more: z.int(),
     }).optional(),
   }).optional(),
+  skills: z.array(SkillFacts).max(MOST_SKILLS).optional(),
 });
 export type Surroundings = z.infer<typeof Surroundings>;

@@ -10,6 +10,7 @@ import type { LoginState } from "./providers.ts";
 import type { RequestResult } from "./requests.ts";
 import type { AgentOptionsResult } from "./results/agent_options.ts";
 import type { McpServerState } from "./results/mcp.ts";
+import type { ShownSkill } from "./results/skills.ts";
 import type { ShownSession } from "./sessions_file.ts";
 
 export type Severity = "info" | "warning" | "error";
@@ -176,11 +177,15 @@ export type Update =
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
   | { readonly type: "readable"; readonly request: number; readonly readable: boolean }
-  /** By name; `hint` describes the arguments. */
+  /**
+   * A message can call these after a slash, besides sub-commands: prompts, skills, and prompts of MCP servers as
+   * "server:name". `hint` describes the arguments.
+   */
   | {
     readonly type: "prompts";
     readonly request: number;
     readonly prompts: readonly {
+      readonly kind: "prompt" | "skill" | "mcp";
       readonly name: string;
       readonly description: string;
       readonly hint: string;
@@ -239,6 +244,13 @@ export type Update =
     readonly servers: readonly ShownMcpServer[];
     /** The page of a login. */
     readonly url?: string;
+  }
+  | {
+    readonly type: "skills";
+    readonly request: number;
+    readonly skills: readonly ShownSkill[];
+    /** One line each. */
+    readonly problems: readonly string[];
   }
   | { readonly type: "index"; readonly request: number; readonly index: IndexState }
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }

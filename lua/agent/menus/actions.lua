@@ -84,6 +84,14 @@ return {
     end,
   },
   {
+    name = "skills",
+    plug = "AgentSkills",
+    doc = "List the skills; read, approve or open one, or switch it off.",
+    run = function(chats)
+      require("agent.menus.skills").choose(chats.get())
+    end,
+  },
+  {
     name = "index",
     args = "[what]",
     words = { "rebuild", "delete" },

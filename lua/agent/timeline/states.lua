@@ -68,6 +68,7 @@ M.KINDS = {
   agents = "change",
   jobs = "change",
   mcp = "change",
+  skills = "change",
   index = "other",
   context = "change",
   trace = "change",

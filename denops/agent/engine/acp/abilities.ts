@@ -6,6 +6,7 @@ import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { Web, WebSearchPort } from "../ports/web.ts";
 import type { Embedder, ProjectIndexes } from "../ports/code_index.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";
+import type { SkillsPort } from "../ports/skills.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
 import { foreignPort } from "./pipes/foreign.ts";
@@ -38,6 +39,7 @@ export function clientAbilities(
     ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
     ...searchAbilities(screen, index, embeddingModel),
     ...(mcp === undefined ? {} : { mcp }),
+    ...(screen.has("skill") ? { skills: screenSkills(screen) } : {}),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
     ...(screen.has("fetch") ? { web: screenWeb(screen) } : {}),
     ...(screen.has("search_web") && searchEngine !== undefined
@@ -65,6 +67,20 @@ function screenEmbedder(screen: Screen, model: string): Embedder {
       const { vectors } = await screen.ask("embed", { texts: [...texts] }, signal);
       return vectors.map((vector) => new Int8Array(Uint8Array.fromBase64(vector).buffer));
     },
+  };
+}
+
+function screenSkills(screen: Screen): SkillsPort {
+  const failed = (signal: AbortSignal, what: string) => (error: unknown): never => {
+    signal.throwIfAborted();
+    throw new ToolError(`Cannot read ${what}: ${messageOf(error)}.`);
+  };
+  return {
+    text: async (name, signal) =>
+      (await screen.ask("skill", { name }, signal).catch(failed(signal, "the skill"))).text,
+    file: async (path, signal) =>
+      (await screen.ask("skill_file", { path }, signal).catch(failed(signal, path))).text,
+    isSeen: () => false,
   };
 }
 

@@ -2,6 +2,7 @@
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
 import { contextText, type Project } from "./project.ts";
+import { type SkillChange, skillNews } from "./skills.ts";
 import type { Plan } from "../log/events.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { plural } from "../../shared/text/text.ts";
@@ -23,6 +24,8 @@ interface Moment {
   readonly plan: Plan;
   /** Notes about messages that are no longer sent, as one line. */
   readonly notes: string | undefined;
+  /** Undefined: unknown. */
+  readonly skills?: SkillChange | undefined;
 }
 
 type GitStatus = NonNullable<NonNullable<Surroundings["git"]>["status"]>;
@@ -49,15 +52,21 @@ const SHOWN_GONE = {
   terminal: "The user sees no terminal",
 };
 
+const SKILLS_GONE = { skills: "The skills are those at the beginning again" };
+
 /** @param lastFacts the facts that the model has */
 export function factsOf(moment: Moment, lastFacts: Facts): Facts {
   const facts = knownFacts(moment);
-  const gone = { ...GIT_GONE, ...(moment.view === undefined ? {} : SHOWN_GONE) };
+  const gone = {
+    ...GIT_GONE,
+    ...(moment.view === undefined ? {} : SHOWN_GONE),
+    ...(moment.skills === undefined ? {} : SKILLS_GONE),
+  };
   const ended = Object.entries(gone).filter(([name]) => lastFacts.has(name) && !facts.has(name));
   return new Map([...facts, ...ended]);
 }
 
-function knownFacts({ date, git, view, plan, notes }: Moment): Map<string, string> {
+function knownFacts({ date, git, view, plan, notes, skills }: Moment): Map<string, string> {
   const facts = new Map([["date", `Date: ${date}`]]);
   if (git !== undefined) {
     const { branch, status } = git;
@@ -91,6 +100,8 @@ function knownFacts({ date, git, view, plan, notes }: Moment): Map<string, strin
   const open = plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
   if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
   if (notes !== undefined) facts.set("notes", notes);
+  const changedSkills = skills && skillNews(skills);
+  if (changedSkills !== undefined) facts.set("skills", changedSkills);
   return facts;
 }
 

@@ -3,6 +3,7 @@
  * same.
  */
 import { z } from "../../deps/zod.ts";
+import { SkillFacts } from "../../protocol/results/skills.ts";
 import { type Chosen, rulesId } from "./chosen.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";
 
@@ -25,6 +26,10 @@ export const Project = z.object({
   /** Files and folders, indented; empty if unknown. */
   tree: z.string(),
   rules: z.array(RulesFile),
+  /** Those that the prompt lists; absent: none. */
+  skills: z.array(SkillFacts).optional(),
+  /** Names of skills that came later, to a prompt without any. */
+  laterSkills: z.array(z.string()).optional(),
   /** The prompt was sent before the files were listed, so the rest comes with a later message. */
   late: z.literal(true).optional(),
 });

@@ -4,6 +4,7 @@
  */
 import type { Family } from "../../models/families.ts";
 import { filesText, manifestsText, type Project, rulesText } from "./project.ts";
+import { skillsText } from "./skills.ts";
 
 export interface Environment {
   /** The project's folder first. */
@@ -158,6 +159,12 @@ const rules: PromptSection = {
   text: ({ project }) => rulesText(project.rules, project),
 };
 
+const skills: PromptSection = {
+  name: "skills",
+  text: ({ project }) => skillsText(project.skills, false),
+  brief: ({ project }) => skillsText(project.skills, true),
+};
+
 const environment: PromptSection = {
   name: "environment",
   text({ environment: { roots: [root = "", ...others], os, sandboxed, shell }, project }) {
@@ -199,5 +206,5 @@ const scratch: PromptSection = {
 
 export const AGENT_SECTIONS: readonly PromptSection[] = [
   ...[identity, work, change, search, tools, commands, care, answers, family],
-  ...[rules, environment, tree, scratch],
+  ...[rules, skills, environment, tree, scratch],
 ];

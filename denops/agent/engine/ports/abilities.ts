@@ -6,6 +6,7 @@ import type { LanguageServers } from "./editor.ts";
 import type { ForeignPort } from "./foreign.ts";
 import type { McpPort } from "./mcp.ts";
 import type { Search } from "./search.ts";
+import type { SkillsPort } from "./skills.ts";
 import type { Web, WebSearchPort } from "./web.ts";
 
 /** Abilities that only some clients have. */
@@ -16,6 +17,7 @@ export interface ClientAbilities {
   readonly questions: Questions;
   readonly languages: LanguageServers;
   readonly mcp: McpPort;
+  readonly skills: SkillsPort;
   readonly web: Web;
   readonly webSearch: WebSearchPort;
   /** The other agent that runs the session's turns. */

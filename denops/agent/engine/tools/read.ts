@@ -1,4 +1,6 @@
+import { isAbsolute } from "node:path";
 import { z } from "../../deps/zod.ts";
+import { nameInRoots } from "../../policy/roots.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
@@ -7,6 +9,7 @@ import { readImage } from "./files/disk.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
 import { readLines, splitWindow } from "./files/line_window.ts";
 import { shownPath } from "./files/text_file.ts";
+import type { SkillsPort } from "../ports/skills.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { plural } from "../../shared/text/text.ts";
 
@@ -21,6 +24,7 @@ interface LineRange {
 interface Ports {
   readonly workspace: Workspace;
   readonly images: ImageRoom;
+  readonly skills?: SkillsPort;
 }
 
 export const read = defineTool({
@@ -31,6 +35,7 @@ export const read = defineTool({
   kind: "read",
   readOnly: true,
   basic: true,
+  uses: "skills",
   schema: z.object({
     path: z.string().optional().describe("relative to the project"),
     offset: z.int().min(1).optional().describe("first line, from 1"),
@@ -68,10 +73,15 @@ type ReadCall = PreparedCall & { readonly target: AccessPath };
 async function readOne(
   path: string,
   { offset, limit }: LineRange,
-  { workspace, images }: Ports,
+  { workspace, images, skills }: Ports,
   signal: AbortSignal,
 ): Promise<ReadCall> {
-  const target = await workspace.resolveReadable(path);
+  const target = await workspace.resolveReadable(path).catch(async (error) => {
+    const file = await skillFile(path, workspace, skills, signal);
+    if (file === undefined) throw error;
+    return file;
+  });
+  if ("text" in target) return readSkillFile(target, { offset, limit });
   const name = shownPath(target);
   return {
     target,
@@ -88,24 +98,59 @@ async function readOne(
         ? await readLines(target.path, offset, limit, signal)
         : splitWindow(file.text, offset, limit);
       if (window === undefined) throw new ToolError(`${name} is a binary file (${info?.size ?? 0} bytes).`);
-      const { lines, more } = window;
-      if (lines.length === 0) {
-        return offset === 1
-          ? { text: `${name} is empty.`, summary: "empty" }
-          : { text: `${name} has no line ${offset}.`, summary: "no such line" };
-      }
+      const { text, summary } = windowText(name, window, offset);
+      if (window.lines.length === 0) return { text, summary };
       // A file that is read from its beginning opens where the user was in it.
       const first = offset === 1 && limit === undefined ? undefined : offset;
-      const numbered = lines.map((line, index) => `${offset + index}\t${line}`);
-      const last = offset + lines.length - 1;
-      if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
       const note = file?.unsaved !== true ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
       return {
-        text: note + numbered.join("\n"),
-        summary: plural(lines.length, "line"),
+        text: note + text,
+        summary,
         locations: [{ path: target.path, ...defined({ line: first }) }],
       };
     },
+  };
+}
+
+/** Numbered lines. */
+function windowText(
+  name: string,
+  { lines, more }: ReturnType<typeof splitWindow>,
+  offset: number,
+): Pick<ToolResult, "text" | "summary"> {
+  if (lines.length === 0) {
+    return offset === 1
+      ? { text: `${name} is empty.`, summary: "empty" }
+      : { text: `${name} has no line ${offset}.`, summary: "no such line" };
+  }
+  const numbered = lines.map((line, index) => `${offset + index}\t${line}`);
+  if (more !== undefined) numbered.push(`[${more}; read on with offset ${offset + lines.length}]`);
+  return { text: numbered.join("\n"), summary: plural(lines.length, "line") };
+}
+
+/** A text file of a skill that is outside of the workspace. */
+interface SkillText extends AccessPath {
+  readonly text: string;
+}
+
+async function skillFile(
+  path: string,
+  { roots }: Workspace,
+  skills: SkillsPort | undefined,
+  signal: AbortSignal,
+): Promise<SkillText | undefined> {
+  const isOutside = isAbsolute(path) && nameInRoots(path, roots) === undefined;
+  const text = isOutside ? await skills?.file(path, signal) : undefined;
+  return text === undefined
+    ? undefined
+    : { path, link: path, relative: path, named: path, exists: true, text };
+}
+
+function readSkillFile({ text, ...target }: SkillText, { offset, limit }: LineRange): ReadCall {
+  return {
+    target,
+    access: files(["read", target]),
+    run: () => Promise.resolve(windowText(target.named, splitWindow(text, offset, limit), offset)),
   };
 }
 

@@ -1,15 +1,15 @@
 /** All tools, in the order in which models are offered them. */
 import { askUser } from "./ask_user.ts";
-import { callTool } from "./call_tool.ts";
 import { changes } from "./changes.ts";
 import { remove } from "./delete.ts";
 import { edit } from "./edit.ts";
-import { findTools } from "./find_tools.ts";
 import { job } from "./job.ts";
 import { list } from "./list.ts";
+import { MCP_TOOLS } from "./mcp/mcp_tools.ts";
 import { move } from "./move.ts";
 import { plan } from "./plan.ts";
 import { read } from "./read.ts";
+import { readSkill } from "./read_skill.ts";
 import { refactor } from "./refactor.ts";
 import { research } from "./research.ts";
 import { run } from "./run.ts";
@@ -39,6 +39,6 @@ export const TOOLS: readonly (typeof read)[] = [
   research,
   subagent,
   askUser,
-  findTools,
-  callTool,
+  ...MCP_TOOLS,
+  readSkill,
 ];

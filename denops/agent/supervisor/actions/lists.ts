@@ -1,5 +1,6 @@
 /** Lists that menus and the input's completion show. */
 import { oneLine, visible } from "../screen/visible.ts";
+import type { Skill } from "../skills/skills.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 
 export function listActions(
@@ -19,15 +20,9 @@ export function listActions(
       push({ type: "readable", request, readable: composer.editorView(chat, view).current !== undefined });
     },
     async prompts(action) {
-      const { client: { composer } } = await chats.at(action).session.project();
-      const { prompts } = await composer.prompts(action.chat);
-      const list = [...prompts.values()]
-        .map(({ name, description, hint }) => ({
-          name,
-          description: oneLine(description),
-          hint: oneLine(hint),
-        }))
-        .sort((one, other) => one.name < other.name ? -1 : 1);
+      const { session } = chats.at(action);
+      const { client: { composer } } = await session.project();
+      const list = await callable(session, action.chat);
       push({ type: "prompts", request: action.request, prompts: list });
       for (const problem of await composer.problems(action.chat)) notice(action.chat, "warning", problem);
     },
@@ -55,4 +50,51 @@ export function listActions(
       push({ type: "jobs", request: action.request, jobs });
     },
   };
+}
+
+type ChatSession = ReturnType<ActionContext["chats"]["at"]>["session"];
+
+/** Everything that a message can call by "/name", by name. @throws {Error} one line */
+async function callable(session: ChatSession, chat: number) {
+  const { client: { composer, skills: own } } = await session.project();
+  const [{ prompts }, { skills }, ofServers] = await Promise.all([
+    composer.prompts(chat),
+    own.list().catch(() => ({ skills: [] })),
+    serverPrompts(session),
+  ]);
+  // The first of a name is called, and that is one that is on.
+  const order = ({ state }: Skill) => state === "on" ? 0 : 1;
+  const named = skills.filter(({ state, file }) =>
+    state !== "off" && state !== "replaced" && !prompts.has(file.name)
+  ).toSorted((one, other) => order(one) - order(other)).map(({ state, file: { name, description } }) => ({
+    kind: "skill" as const,
+    name,
+    description,
+    hint: state === "on" ? "" : "(needs your approval)",
+  }));
+  const all = [
+    ...[...prompts.values()].map((prompt) => ({ kind: "prompt" as const, ...prompt })),
+    ...named,
+    ...ofServers,
+  ];
+  return all.map(({ kind, name, description, hint }) => ({
+    kind,
+    name: oneLine(name),
+    description: oneLine(description),
+    hint: oneLine(hint),
+  })).sort((one, other) => one.name < other.name ? -1 : 1);
+}
+
+/** The prompts of MCP servers that run, if the session is open. */
+async function serverPrompts({ id: sessionId, engine }: ChatSession) {
+  if (sessionId === undefined || engine === undefined) return [];
+  const { servers } = await engine.request("mcp", { sessionId }).catch(() => ({ servers: [] }));
+  return servers.flatMap(({ name: server, prompts }) =>
+    prompts.map(({ name, description, arguments: words }) => ({
+      kind: "mcp" as const,
+      name: `${server}:${name}`,
+      description,
+      hint: words.map((word) => `${word}=…`).join(" "),
+    }))
+  );
 }

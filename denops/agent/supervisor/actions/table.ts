@@ -12,6 +12,7 @@ import { mcpActions } from "./mcp.ts";
 import { modelActions } from "./models.ts";
 import { modeActions } from "./modes.ts";
 import { sessionActions } from "./sessions.ts";
+import { skillActions } from "./skills.ts";
 import { sideQuestionActions, turnActions } from "./turns.ts";
 import { worktreeActions } from "./worktrees.ts";
 
@@ -29,6 +30,7 @@ export function actionTable(context: ActionContext): Handlers<Action["type"]> {
     ...indexActions(context),
     ...listActions(context),
     ...mcpActions(context),
+    ...skillActions(context),
     ...modeActions(context),
     ...modelActions(context),
     ...sessionActions(context),

@@ -1,7 +1,6 @@
 /** The client's side of ACP for a project's engine. It exists before the engine does. */
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
-import type { Merge } from "../../protocol/worktrees.ts";
 import type { EngineEvents } from "../agents/engine.ts";
 import { UserWrites } from "../agents/user_writes.ts";
 import { type WorktreeOptions, Worktrees } from "../branches/worktrees.ts";
@@ -14,6 +13,7 @@ import { approvals } from "./answers/approvals.ts";
 import { clientTerminals } from "./answers/commands.ts";
 import { projectAgents } from "./answers/agents.ts";
 import { projectMcp } from "./answers/pipes.ts";
+import { confirmSkill, projectSkills, skillLines } from "./answers/skills.ts";
 import { sessionUpdates } from "./answers/updates.ts";
 import type { ClientContext, ClientPorts } from "./context.ts";
 import { Composer } from "./composer.ts";
@@ -30,6 +30,7 @@ export class EngineClient implements ClientContext {
   readonly pipes = new Pipes();
   readonly mcp: ClientContext["mcp"];
   readonly agents: ClientContext["agents"];
+  readonly skills: ClientContext["skills"];
   readonly userWrites = new UserWrites();
 
   private constructor(permissions: ProjectPermissions, ledger: Ledger, ports: ClientPorts) {
@@ -37,10 +38,13 @@ export class EngineClient implements ClientContext {
     this.permissions = permissions;
     this.ledger = ledger;
     this.modes = new Modes(permissions.user, () => permissions.described(NO_CHAT));
-    this.composer = new Composer(
-      permissions,
-      (chat, text) => ports.push({ type: "notice", chat, severity: "info", text }),
-    );
+    this.skills = projectSkills(permissions);
+    permissions.sandbox.share(() => this.skills.sharedFolders);
+    this.composer = new Composer(permissions, {
+      tell: (chat, text) => ports.push({ type: "notice", chat, severity: "info", text }),
+      skills: this.skills,
+      confirm: (chat, skill) => confirmSkill(this, chat, undefined, skill),
+    });
     this.terminals = clientTerminals(this);
     this.mcp = projectMcp(permissions);
     this.agents = projectAgents(this);
@@ -74,13 +78,18 @@ export class EngineClient implements ClientContext {
     };
   }
 
+  /** Skills that cannot be used, or need the user's approval, a line each. @throws {Error} one line */
+  async skillLines(): Promise<readonly string[]> {
+    return await skillLines(this.skills);
+  }
+
   /** The worktrees of the project, or of the project that this is a worktree of. @throws {Error} one line */
   async worktrees(): Promise<Worktrees> {
     return await Worktrees.of(this.worktreeOptions);
   }
 
   /** The changes of a worktree since it branched off the project. @throws {Error} one line */
-  async merge(chat: number, worktree: string): Promise<Merge> {
+  async merge(chat: number, worktree: string): ReturnType<Worktrees["merge"]> {
     return await (await this.worktrees()).merge(worktree, this.permissions.files(chat));
   }
 

@@ -3,14 +3,16 @@ import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import type { Attachment } from "../../protocol/attachments.ts";
 import { type ToolSet, toolSetIn } from "../../protocol/modes.ts";
 import type { Shown } from "../../protocol/surroundings.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { hashWords, mentionsSession } from "../../shared/text/message_words.ts";
 import { filledIn, promptCall } from "../../shared/user_files/prompt_file.ts";
 import { fileProblems } from "../project/file_problems.ts";
-import { attachmentBlocks, promptBlock } from "../project/attachments.ts";
+import { attachmentBlocks, promptBlock, skillBlock } from "../project/attachments.ts";
 import { type PromptFiles, promptFiles } from "../project/prompt_files.ts";
 import { search } from "../project/search.ts";
 import { fileNames, shownIn } from "../project/surroundings.ts";
 import { visible } from "../screen/visible.ts";
+import type { ProjectSkills, Skill } from "../skills/skills.ts";
 import type { ProjectPermissions } from "./permissions.ts";
 
 /** Limit for reading the staged changes. */
@@ -29,28 +31,37 @@ interface FilledPrompt {
   readonly text: string;
 }
 
+interface ComposerPorts {
+  readonly skills: ProjectSkills;
+  /** Shows a line in a chat. */
+  tell(chat: number, text: string): void;
+  /** Whether the user approves a project's skill; undefined if the turn was stopped. */
+  confirm(chat: number, skill: Skill): Promise<boolean | undefined>;
+}
+
 /** All methods throw if the rules cannot be read. */
 export class Composer {
   readonly #permissions: ProjectPermissions;
-  readonly #tell: (chat: number, text: string) => void;
+  readonly #ports: ComposerPorts;
   /** Lines that a chat has already shown. */
   readonly #reported = new Set<string>();
 
-  /** @param tell shows a line in a chat */
-  constructor(permissions: ProjectPermissions, tell: (chat: number, text: string) => void) {
+  constructor(permissions: ProjectPermissions, ports: ComposerPorts) {
     this.#permissions = permissions;
-    this.#tell = tell;
+    this.#ports = ports;
   }
 
-  /** The prompt of a message: its text, its template and its attachments. @throws {Error} one line */
+  /** The prompt of a message: its text, its template or skill, and its attachments. @throws {Error} one line */
   async message(
     chat: number,
     text: string,
     attachments: readonly Attachment[],
   ): Promise<ComposedMessage> {
     const template = await this.#template(chat, text);
+    const skill = template === undefined ? await this.#skill(chat, text) : undefined;
     const blocks = [
       { type: "text" as const, text },
+      ...skill === undefined ? [] : [skillBlock(skill.name, skill.text)],
       ...template === undefined ? [] : [promptBlock(template.name, template.text)],
       ...attachments.length === 0 ? [] : attachmentBlocks(attachments, this.#permissions.search(chat)),
     ];
@@ -94,8 +105,22 @@ export class Composer {
     const template = prompts.get(call.name);
     const file = replaced.get(call.name);
     const line = `The project's ${visible(file ?? "")} replaces /${call.name}.`;
-    if (file !== undefined && this.#isFirst(`${chat} ${line}`)) this.#tell(chat, line);
+    if (file !== undefined && this.#isFirst(`${chat} ${line}`)) this.#ports.tell(chat, line);
     return template && { name: call.name, text: filledIn(template, call.args) };
+  }
+
+  /** The skill that a message calls; undefined if it calls none. @throws {Error} one line, if it may not be used */
+  async #skill(chat: number, message: string): Promise<FilledPrompt | undefined> {
+    const { skills, confirm } = this.#ports;
+    const { name } = promptCall(message) ?? {};
+    if (name === undefined || !(await skills.list()).skills.some(({ file }) => file.name === name)) {
+      return undefined;
+    }
+    try {
+      return { name, text: await skills.text(name, (skill) => confirm(chat, skill), true) };
+    } catch (error) {
+      throw new Error(`Cannot send /${name}: ${messageOf(error)}. See :Agent skills.`);
+    }
   }
 
   /** Staged changes and the latest commit titles. @throws {Error} one line */

@@ -12,6 +12,7 @@ import type { Ledger } from "../gate/ledger.ts";
 import type { UserQuestions } from "../gate/questions.ts";
 import type { McpHost } from "../mcp/mcp_host.ts";
 import type { Pipes } from "../pipes/pipes.ts";
+import type { ProjectSkills } from "../skills/skills.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
 import type { ProjectPermissions } from "./permissions.ts";
 
@@ -43,6 +44,7 @@ export interface ClientContext {
   readonly pipes: Pipes;
   readonly mcp: McpHost;
   readonly agents: AgentHost;
+  readonly skills: ProjectSkills;
   readonly userWrites: UserWrites;
   /** The rules for a session's files. @throws {Error} if the rules cannot be read */
   rulesOf(sessionId: string): FileRules;

@@ -51,6 +51,8 @@ export class CommandSandbox {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #masks = new MaskFinder();
   readonly #tracked = new TrackedFiles();
+  /** Further folders that commands can read, at the moment of their start. */
+  #shared: () => readonly string[] = () => [];
   #hold: Promise<CommandHold> | undefined;
   #rehearses: Promise<Rehearses> | undefined;
 
@@ -66,6 +68,15 @@ export class CommandSandbox {
     this.#roots = roots;
     this.#user = user;
     this.#environment = environment;
+  }
+
+  /** Lets commands read folders outside of the workspace. @param folders real paths, called for each command */
+  share(folders: () => readonly string[]): void {
+    this.#shared = folders;
+  }
+
+  get #readable(): readonly string[] {
+    return [...this.#user.command_read, ...this.#shared()];
   }
 
   /**
@@ -252,10 +263,11 @@ export class CommandSandbox {
       return { program: "/usr/bin/sandbox-exec", args: [...args, shell] };
     }
     const { command_write } = this.#user;
+    const user = { ...this.#user, command_read: [...this.#readable] };
     const overlaid = placed.rehearsed && !keepsCaches(placed.access);
     return await bubblewrapCommand(shell, placed, {
       roots: this.#roots,
-      user: this.#user,
+      user,
       environment: this.#environment,
       view,
       git,
@@ -303,12 +315,12 @@ export class CommandSandbox {
   }
 
   #seatbelt(access: CommandAccess, { masks }: CommandView) {
-    const { state_dir, socket, command_read, command_write } = this.#user;
+    const { state_dir, socket, command_write } = this.#user;
     return {
       level: levelOf(access),
       roots: this.#roots,
       home: this.#environment.HOME,
-      readable: command_read,
+      readable: this.#readable,
       writable: command_write,
       maskedFolders: [...masks.folders, state_dir],
       maskedFiles: [...masks.files, ...(socket === undefined ? [] : [socket])],

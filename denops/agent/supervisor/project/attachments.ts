@@ -50,6 +50,12 @@ export function promptBlock(name: string, text: string): ContentBlock {
   return textBlock(label, text, { _meta: { [META]: { label, prompt: true } satisfies AttachmentMeta } });
 }
 
+/** The skill that a message calls. @param text as models read it */
+export function skillBlock(name: string, text: string): ContentBlock {
+  const label = `skill ${name}`;
+  return textBlock(label, text, { _meta: { [META]: { label, skill: true } satisfies AttachmentMeta } });
+}
+
 function selectedOf({ selected }: Pick<AttachmentMeta, "selected">): Pick<AttachmentMeta, "selected"> {
   return defined({ selected });
 }

@@ -1,5 +1,5 @@
 -- Completes mentions in a message: "@" for files, buffers, symbols and words, "#" for tools and their sets, and "/" at the
--- beginning for prompts and sub-commands. It works by 'completefunc' and while typing. Lists that are not known yet are
+-- beginning for all that slash.lua lists. It works by 'completefunc' and while typing. Lists that are not known yet are
 -- requested and shown later.
 local client = require("agent.client")
 local find = require("agent.reload.find")
@@ -47,7 +47,7 @@ local known = {}
 ---@return string? lead with its first character
 local function lead_of(line)
   -- At the beginning of a message it calls a prompt.
-  if line:find("^/[%w_-]*$") and vim.api.nvim_win_get_cursor(0)[1] == 1 then
+  if line:find("^/[%w_.:-]*$") and vim.api.nvim_win_get_cursor(0)[1] == 1 then
     return 0, line
   end
   local at, lead = line:match('^.*()(@"[^"]*)$')
@@ -82,8 +82,8 @@ end
 --- The known list; requests it if it is unknown or old.
 ---@param chat agent.Chat
 ---@param kind string
----@param ask fun(done: fun(list: string[]))
----@return string[]
+---@param ask fun(done: fun(list: any[]))
+---@return any[]
 local function known_of(chat, kind, ask)
   local key = ("%d %s"):format(chat.id, kind)
   local entry = known[key]
@@ -141,17 +141,12 @@ local function tools(chat)
   end)
 end
 
---- Makes items of the menu.
 ---@param chat agent.Chat
----@return table[]
+---@return agent.Callable[]
 local function prompts(chat)
   return known_of(chat, "prompts", function(done)
     ask(chat, "prompts", function(update)
-      done(vim.tbl_map(function(prompt)
-        local note = vim.trim(prompt.hint .. "  " .. prompt.description)
-        local room = math.max(10, vim.api.nvim_win_get_width(0) - 24)
-        return { word = "/" .. prompt.name, menu = format.cut(note, room), dup = 0 }
-      end, update.prompts))
+      done(update.prompts)
     end)
   end)
 end
@@ -262,14 +257,7 @@ end
 ---@return table[] items of the menu
 local function items_of(chat, lead)
   if vim.startswith(lead, "/") then
-    local items, seen = {}, {}
-    for _, one in ipairs(vim.list_extend(vim.list_slice(prompts(chat)), slash.items(chat))) do
-      if vim.startswith(one.word, lead) and not seen[one.word] then
-        seen[one.word] = true
-        table.insert(items, one)
-      end
-    end
-    return items
+    return slash.items(chat, prompts(chat), lead)
   end
   if vim.startswith(lead, "#") then
     local items = {}

@@ -1,5 +1,5 @@
--- A message "/name" calls a sub-command of :Agent, unless a prompt or the agent itself has that name. A message
--- ":Agent …" is that command.
+-- A message "/name" calls a prompt, a command of the agent itself, a sub-command of :Agent or a skill, in this order. A
+-- message ":Agent …" is that command.
 local client = require("agent.client")
 local format = require("agent.ui.format")
 local input = require("agent.chat.input")
@@ -94,8 +94,9 @@ function M.call_or(chat, text, send)
   end
   local action = { type = "prompts", chat = chat.id, session = chat.timeline.session }
   client.ask(vim.tbl_extend("error", action, chat:place()), function(update)
+    -- A skill of the project cannot take the place of a sub-command.
     local is_prompt = vim.iter(update and update.prompts or {}):any(function(prompt)
-      return prompt.name == name
+      return prompt.name == name and not (run and prompt.kind == "skill")
     end)
     if is_prompt then
       return send()
@@ -108,16 +109,48 @@ function M.call_or(chat, text, send)
   end)
 end
 
---- Commands of the agent and sub-commands, as items of the menu.
+--- See the update `prompts` in protocol/ui.ts.
+---@class agent.Callable
+---@field kind "prompt"|"skill"|"mcp"
+---@field name string
+---@field description string
+---@field hint string
+
+--- Everything that a message can call after a slash, as items of the menu. The first of each name is called.
 ---@param chat agent.Chat
+---@param callable agent.Callable[]
+---@param lead string the text before the cursor
 ---@return table[]
-function M.items(chat)
-  local items = vim.tbl_map(function(one)
-    return { word = "/" .. one.name, menu = one.description, dup = 0 }
-  end, chat.timeline.commands or {})
+function M.items(chat, callable, lead)
+  local items, seen = {}, {}
+  local room = math.max(10, vim.api.nvim_win_get_width(0) - 32)
+  local function add(name, kind, note)
+    local word = "/" .. name
+    if vim.startswith(word, lead) and not seen[word] then
+      seen[word] = true
+      table.insert(items, { word = word, kind = kind, menu = format.cut(vim.trim(note), room), dup = 0 })
+    end
+  end
+  local is_sub_command = {}
+  for _, row in ipairs(chat.peers.sub_commands()) do
+    is_sub_command[row.name] = true
+  end
+  local function add_callable(kind)
+    for _, one in ipairs(callable) do
+      if one.kind == kind and not (kind == "skill" and is_sub_command[one.name]) then
+        add(one.name, kind, one.hint .. "  " .. one.description)
+      end
+    end
+  end
+  add_callable("prompt")
+  for _, one in ipairs(chat.timeline.commands or {}) do
+    add(one.name, "agent", one.description)
+  end
+  add_callable("skill")
+  add_callable("mcp")
   for _, row in ipairs(chat.peers.sub_commands()) do
     if not row.unlisted then
-      table.insert(items, { word = "/" .. row.name, menu = row.doc, dup = 0 })
+      add(row.name, ":Agent", row.doc)
     end
   end
   return items

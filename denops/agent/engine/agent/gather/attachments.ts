@@ -223,7 +223,11 @@ class MessageGatherer {
       case "image":
         return this.#image(one.meta?.label ?? one.name, Uint8Array.fromBase64(one.data));
       case "file": {
-        const { label, selected = false, output = false, prompt = false } = one.meta ?? {};
+        const { label, selected = false, output = false, prompt = false, skill = false } = one.meta ?? {};
+        // Whole, as read_skill returns it. Words in it are no mentions.
+        if (label !== undefined && skill) {
+          return void this.#attachments.set(label, { type: "given", label, text: one.text });
+        }
         if (label !== undefined && prompt) {
           const text = `What the user asks for with the message above:\n\n${one.text}`;
           return void this.#attachments.set(label, { type: "given", label, text });

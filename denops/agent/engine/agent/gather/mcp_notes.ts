@@ -2,7 +2,7 @@
 import { z } from "../../../deps/zod.ts";
 import { type KnownMcp, mcpNews, NOTHING_KNOWN } from "../../context/mcp_news.ts";
 import type { McpPort } from "../../ports/mcp.ts";
-import { toolLine } from "../../tools/find_tools.ts";
+import { toolLine } from "../../tools/mcp/find_tools.ts";
 import type { Memory } from "../permission/memory.ts";
 import type { SessionTools } from "../settings/session_tools.ts";
 

@@ -15,7 +15,7 @@ import {
 import { middleCut } from "../../../shared/text/text.ts";
 import type { Chosen } from "../../context/chosen.ts";
 import { planEarlyMasks } from "../../context/folding/early_masks.ts";
-import { folded } from "../../context/folding/folds.ts";
+import { folded, keptPins } from "../../context/folding/folds.ts";
 import { type Mode, MODES } from "../../context/modes.ts";
 import { ownSummary, summaryQuestion } from "../../context/folding/summary.ts";
 import type { HistoryWindow } from "../../context/folding/window.ts";
@@ -282,10 +282,9 @@ export class Room {
 
   /** Pinned entries move from one summary to the next. @param room bytes */
   #pinned(covered: Foldable, before: Compaction | undefined, room: number): Pick<Compaction, "pinned"> {
-    const { pinned } = covered.chosen;
     const found = pinnedParts(covered);
     const again = new Set(found.map(({ id }) => id));
-    const earlier = before?.pinned?.filter(({ id }) => pinned.has(id) && !again.has(id)) ?? [];
+    const earlier = keptPins(before, covered.chosen).filter(({ id }) => !again.has(id));
     const all = [...earlier, ...found];
     const bytes = all.reduce((sum, { text }) => sum + bytesOf(text), 0);
     const share = Math.min(1, room / Math.max(1, bytes));

@@ -40,6 +40,9 @@ const LONGEST_MS = 1_800;
 /** The first message waits this long for the list of files; a later list comes with a later message. */
 const SOON_MS = 100;
 
+/** A message waits this long for the skills of its moment. They are few small files. */
+const SKILLS_MS = 500;
+
 /** The longest wait for the rest; later facts are left out, and a notice names them. */
 const SLOW_MS = 2_000;
 
@@ -82,6 +85,7 @@ export class SurroundingsGatherer {
   #describing: Promise<void> | undefined;
   /** For the next turn. */
   #git: GitNow | undefined;
+  #skills: Promise<Answer["skills"]> | undefined;
   /** Aborts the first look, which {@link prepare} begins. */
   readonly #firstLook = new AbortController();
   /** The client has not listed all files in time, and the chat has said so. */
@@ -144,6 +148,12 @@ export class SurroundingsGatherer {
     this.#soon = AbortSignal.timeout(SOON_MS);
     this.#firstLook.abort();
     this.#git = ask && new GitNow(ask, signal);
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(SKILLS_MS)]);
+    // The first message has them from the description.
+    const skills = this.#isSent
+      ? ask?.({ facts: ["skills"] }, inTime).then(({ skills }) => skills)
+      : undefined;
+    this.#skills = unlessAborted(skills, inTime).catch(() => undefined);
   }
 
   /** Begins a turn. @param view the user's screen @returns the text beside the user's message */
@@ -167,6 +177,7 @@ export class SurroundingsGatherer {
         date: today(),
         plan: plan(),
         notes: this.#folded(),
+        skills: this.#skillChange(await this.#skills),
       }, memory.lastFacts);
       const text = momentText(
         facts,
@@ -217,6 +228,18 @@ export class SurroundingsGatherer {
     return isWhole ? undefined : notesText(memory.notes, seen, folds.masked);
   }
 
+  /** The skills of the prompt and those of this moment. @param now undefined: unknown */
+  #skillChange(now: Answer["skills"]): Parameters<typeof factsOf>[0]["skills"] {
+    const { project } = this;
+    if (project === undefined || now === undefined) return undefined;
+    const { skills: sent = [], laterSkills } = project;
+    if (sent.length === 0 && now.length > 0 && laterSkills === undefined) {
+      const names = now.map(({ name }) => name);
+      this.#ports.memory.project.set(THE_PROJECT, { ...project, laterSkills: names });
+    }
+    return { sent, now };
+  }
+
   get #needsFiles(): boolean {
     const { files } = this.#known;
     return !this.#isSent || files === undefined || files.late === true;
@@ -248,9 +271,9 @@ export class SurroundingsGatherer {
     const ask = (facts: SurroundingsWanted["facts"]) =>
       unlessAborted(this.#ports.ask?.({ facts }, signal), signal).catch(() => undefined);
     const needsFiles = this.#needsFiles;
-    this.#ownRules = ask(["rules"]).then((answer) => {
+    this.#ownRules = Promise.all([ask(["rules"]), ask(["skills"])]).then(([own, offered]) => {
       const { files } = this.#known;
-      this.#known = defined({ files, rules: answer?.rules });
+      this.#known = defined({ files, rules: own?.rules, skills: offered?.skills });
     });
     const answer = needsFiles ? await ask(["files"]) : undefined;
     await this.#ownRules;
@@ -332,7 +355,7 @@ export class SurroundingsGatherer {
   }
 
   async #description(signal: AbortSignal): Promise<Project> {
-    const { files, rules } = this.#known;
+    const { files, rules, skills = [] } = this.#known;
     const names = files?.paths ?? [];
     const manifests: string[] = [];
     for (const name of names.filter((name) => !name.includes("/") && isManifest(name)).sort()) {
@@ -341,7 +364,7 @@ export class SurroundingsGatherer {
     }
     const general = await this.#generalRules(rules, signal);
     const tree = treeText(names, MOST_TREE, files?.more === false);
-    return { mark: MARK, manifests, tree, rules: general };
+    return { mark: MARK, manifests, tree, rules: general, ...skills.length === 0 ? {} : { skills } };
   }
 
   /** The facts that missed the prompt, once; again after the model no longer sees them. */

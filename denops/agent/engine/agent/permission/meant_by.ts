@@ -5,7 +5,7 @@ import { bareName } from "../../calls/tool_names.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { parseArguments, type ParsedArguments } from "../../llm/arguments.ts";
 import { meantCall } from "../../tools/calls/meant_call.ts";
-import { callTool } from "../../tools/call_tool.ts";
+import { callTool } from "../../tools/mcp/call_tool.ts";
 import type { Tool } from "../../tools/define.ts";
 import { goneTool } from "../../tools/mcp/mcp_tool.ts";
 

@@ -8,7 +8,10 @@ import { hasPart, type Mode } from "../../context/modes.ts";
 import type { EditForm } from "../../../protocol/options/efforts.ts";
 import { partsIn, partsOf, type ToolPart } from "../../calls/old_names.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
+import type { MessageEntry } from "../../log/entries.ts";
+import type { Project } from "../../context/project.ts";
 import type { McpPort } from "../../ports/mcp.ts";
+import type { SkillsPort } from "../../ports/skills.ts";
 import { ToolNames } from "../../calls/tool_names.ts";
 import { meantTool } from "../../tools/calls/meant_call.ts";
 import type { Tool } from "../../tools/define.ts";
@@ -58,7 +61,7 @@ export function oldSpecs(tools: readonly Tool[], model: string, facts: ListFacts
 
 /**
  * The enabled tools of an earlier list, with the user's additions. Tools of MCP servers that are gone stay; a session
- * that is older than its MCP servers gets the two tools that reach them.
+ * that is older than its MCP servers or skills gets the tools that reach them.
  */
 export function listNow(
   sent: readonly ToolSpec[],
@@ -72,7 +75,8 @@ export function listNow(
     return { spec, tool: isMcp ? (hasMcp ? spec : undefined) : meantTool(spec.name, names) };
   });
   const added = tools.filter((tool) =>
-    (switches.isAdded(tool.name) || tool.needs === "mcp") && !isMcpName(tool.name) && !switches.isOff(tool) &&
+    (switches.isAdded(tool.name) || tool.needs === "mcp" || tool.needs === "skills") &&
+    !isMcpName(tool.name) && !switches.isOff(tool) &&
     !known.some((one) => one.tool?.name === tool.name)
   );
   const kept = known.flatMap(({ spec, tool }) => tool === undefined || switches.isOff(tool) ? [] : [spec]);
@@ -85,6 +89,32 @@ export function listNow(
 export function goneTools(list: readonly ToolSpec[], tools: readonly Tool[]): readonly Tool[] {
   const names = new Set(tools.map(({ name }) => name));
   return list.flatMap((spec) => isMcpName(spec.name) && !names.has(spec.name) ? [goneTool(spec)] : []);
+}
+
+/** The tools, with the names of the session's skills; without skills nothing reads them. */
+export function withSkillNames(tools: readonly Tool[], project: Project | undefined): readonly Tool[] {
+  const { skills = [], laterSkills = [] } = project ?? {};
+  const names = [...skills.map(({ name }) => name), ...laterSkills];
+  if (names.length === 0) return tools.filter(({ needs }) => needs !== "skills");
+  return tools.map((tool) => {
+    if (tool.needs !== "skills") return tool;
+    const name = { type: "string", enum: names };
+    const parameters = { ...tool.spec.parameters, properties: { name } };
+    return { ...tool, spec: { ...tool.spec, parameters } };
+  });
+}
+
+/** The skills, as far as the model sees them already. @param messages as the model sees them */
+export function sessionSkills(skills: SkillsPort, messages: () => readonly MessageEntry[]): SkillsPort {
+  const holds = (entry: MessageEntry, text: string) =>
+    entry.type === "user_message"
+      ? entry.parts.some((part) => "text" in part && part.text.includes(text))
+      : entry.text.includes(text);
+  return {
+    text: (name, signal) => skills.text(name, signal),
+    file: (path, signal) => skills.file(path, signal),
+    isSeen: (text) => messages().some((entry) => holds(entry, text)),
+  };
 }
 
 /** The session's servers without the tools that are switched off. */

@@ -69,6 +69,7 @@ async function startPlayer() {
     // Each call has another id.
     questions: { ask: (question, options) => note("A")(question, options) },
     languages: { ask: note({ kind: "nothing", reason: "none" } as const) },
+    skills: { text: note("x"), file: () => Promise.resolve(undefined), isSeen: () => false },
     web: { read: new Map(), fetch: () => Promise.reject(new Error("nobody allows it")) },
     webSearch: { engine: "brave", search: () => Promise.reject(new Error("nobody allows it")) },
   };

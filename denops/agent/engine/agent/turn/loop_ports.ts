@@ -18,7 +18,9 @@ import {
   missingTools,
   oldSpecs,
   refusalOf,
+  sessionSkills,
   toolList,
+  withSkillNames,
 } from "../settings/offered.ts";
 import { isMcpName } from "../../tools/mcp/mcp_tool.ts";
 import type { LoopModels, LoopOptions } from "./loop_models.ts";
@@ -49,10 +51,11 @@ export class LoopPorts {
     const { environment } = this.#options;
     const { model, form, tools: all, brief } = this.#models.of(mode);
     const { name, small, oneByOne } = model;
-    const tools = small ? brief : all;
     const list = [familyOf(name), form, ...small ? ["small"] : []].join(" ");
     const facts = { mode, small, form, thinks: !thinksNever(name), hasServers, switches };
     const isOld = oldModel !== undefined && familyOf(oldModel) === familyOf(name);
+    const now = project();
+    const tools = withSkillNames(small ? brief : all, now);
     const sent = offered.get(list) ??
       (isOld ? oldSpecs(tools, name, facts) : toolList(tools, facts).map(({ spec }) => spec));
     return {
@@ -63,7 +66,7 @@ export class LoopPorts {
       oneByOne,
       isSubagent: unattended === true,
       tools: listNow(sent, tools, switches),
-      project: project(),
+      project: now,
       scratch,
     };
   }
@@ -109,6 +112,9 @@ export class LoopPorts {
         session: ports.state,
         access: mode.access,
         ...abilities,
+        ...(abilities.skills === undefined
+          ? {}
+          : { skills: sessionSkills(abilities.skills, ports.messages) }),
         ...(abilities.mcp === undefined ? {} : { mcp: enabledMcp(abilities.mcp, switches) }),
         agents: ports.agents,
       },

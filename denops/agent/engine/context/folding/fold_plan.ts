@@ -3,6 +3,7 @@
  * Pure.
  */
 import { middleCut } from "../../../shared/text/text.ts";
+import { isSkillText } from "../../../shared/user_files/skill_file.ts";
 import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../../log/entries.ts";
 import { isRefused } from "../refused.ts";
 import type { ToolCall } from "../../log/messages.ts";
@@ -89,6 +90,8 @@ export function maskable(
   return messages.slice(0, end).flatMap((entry, at): readonly Maskable[] => {
     if (!isResult(entry)) return [];
     const { id, text, images, name } = entry;
+    // A skill holds until its task is done, and is read once.
+    if (isSkillText(text)) return [];
     const isOpen = calls.has(id) && !masked.has(id) && !chosen.dropped.has(resultId(id)) && !kept.has(id);
     if (!isOpen || (bytesOf(text) <= SHORT && images === undefined)) return [];
     const line = maskLine(entry, facts.get(id)?.title ?? name, "masked");
@@ -116,9 +119,8 @@ export function maskLine({ text, isError }: ResultEntry, title: string, how: str
   return `[${title}, ${what}: ${how}; call it again if you need it]`;
 }
 
-/** Pinned parts in these messages; the newest state of each file. */
+/** Pinned parts in these messages, with the newest state of each file, and skills. */
 export function pinnedParts({ messages, about, chosen }: Foldable): readonly PinnedPart[] {
-  if (chosen.pinned.size === 0) return [];
   const calls = callsOf(messages);
   const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
   const results = pinnedResults(messages, facts, chosen);
@@ -130,11 +132,12 @@ export function pinnedParts({ messages, about, chosen }: Foldable): readonly Pin
         return results.has(entry.id) ? [{ id, title, text: entry.text }] : [];
       }
       case "user_message":
-        return entry.parts.flatMap((part) =>
-          part.type === "file" && chosen.pinned.has(givenId(part.uri))
-            ? [{ id: givenId(part.uri), title: part.uri, text: part.text }]
-            : []
-        );
+        return entry.parts.flatMap((part) => {
+          const name = part.type === "file" ? part.uri : part.type === "given" ? part.label : undefined;
+          if (name === undefined || !("text" in part)) return [];
+          const isKept = isSkillText(part.text) || (part.type === "file" && chosen.pinned.has(givenId(name)));
+          return isKept ? [{ id: givenId(name), title: name, text: part.text }] : [];
+        });
       case "control_note":
         return entry.path !== undefined && chosen.pinned.has(rulesId(entry.path))
           ? [{ id: rulesId(entry.path), title: entry.path, text: entry.text }]
@@ -151,12 +154,11 @@ function pinnedResults(
   facts: ReadonlyMap<string, CallFacts>,
   { pinned, dropped }: Chosen,
 ): ReadonlySet<string> {
-  if (pinned.size === 0) return new Set();
   const { newest } = fileStates(messages, facts, false);
-  const found = messages.filter(isResult).filter(({ id }) => {
+  const found = messages.filter(isResult).filter(({ id, text }) => {
     const path = facts.get(id)?.path;
     const ofFile = path !== undefined && newest.has(id) && pinned.has(fileId(path));
-    return !dropped.has(resultId(id)) && (ofFile || pinned.has(resultId(id)));
+    return !dropped.has(resultId(id)) && (ofFile || pinned.has(resultId(id)) || isSkillText(text));
   });
   return new Set(found.map(({ id }) => id));
 }

@@ -3,6 +3,7 @@
  * replaces all messages before it. Calls stay with their results. Pure.
  */
 import type { Compaction, FoldEntry, MessageEntry, PinnedPart } from "../../log/entries.ts";
+import { isSkillText } from "../../../shared/user_files/skill_file.ts";
 import type { Chosen } from "../chosen.ts";
 
 export interface Folds {
@@ -69,7 +70,13 @@ function summaryText({ summary, words, plan, pinned = [] }: Compaction): string 
 
 /** A pinned part in a view. */
 export function pinnedText({ title, text }: PinnedPart): string {
+  if (isSkillText(text)) return text;
   return `[${title}, as it was then: pinned by the user]\n${text}`;
+}
+
+/** The pinned parts that the next summary keeps: those that are still pinned, and skills. */
+export function keptPins(before: Compaction | undefined, { pinned }: Chosen): readonly PinnedPart[] {
+  return before?.pinned?.filter(({ id, text }) => pinned.has(id) || isSkillText(text)) ?? [];
 }
 
 /** Removes pins that the user has dropped since. */

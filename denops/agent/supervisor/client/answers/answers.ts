@@ -8,6 +8,7 @@ import { fileAnswers, fileListeners } from "./files.ts";
 import { languageServerAnswers } from "./language_servers.ts";
 import { lookupAnswers } from "./lookups.ts";
 import { pipeAnswers } from "./pipes.ts";
+import { skillAnswers } from "./skills.ts";
 import { turnListeners } from "./updates.ts";
 import { webAnswers } from "./web.ts";
 
@@ -20,6 +21,7 @@ export function answers(client: ClientContext, isConfined: boolean): Omit<Engine
     ...languageServerAnswers(client),
     ...pipeAnswers(client),
     ...agentAnswers(client),
+    ...skillAnswers(client),
     ...webAnswers(client),
     ...embeddingAnswers(client),
   };

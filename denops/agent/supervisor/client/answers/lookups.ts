@@ -17,7 +17,11 @@ export function lookupAnswers(
       return await search(request, place(sessionId), signal);
     },
     async surroundings(sessionId, wanted, signal) {
-      return await surroundings(wanted, { ...place(sessionId), configDir }, signal);
+      const [found, skills] = await Promise.all([
+        surroundings(wanted, { ...place(sessionId), configDir }, signal),
+        wanted.facts.includes("skills") ? client.skills.offered().catch(() => undefined) : undefined,
+      ]);
+      return { ...found, ...defined({ skills: skills && [...skills] }) };
     },
     before_call: (sessionId, { known }) =>
       Promise.resolve().then(() => {

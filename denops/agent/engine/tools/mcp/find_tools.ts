@@ -1,8 +1,8 @@
-import { z } from "../../deps/zod.ts";
-import type { McpPort, McpTool } from "../ports/mcp.ts";
-import { defineTool, NOTHING, titleText } from "./define.ts";
-import { STARTING_MS } from "./mcp/mcp_tool.ts";
-import { plural } from "../../shared/text/text.ts";
+import { z } from "../../../deps/zod.ts";
+import type { McpPort, McpTool } from "../../ports/mcp.ts";
+import { defineTool, NOTHING, titleText } from "../define.ts";
+import { STARTING_MS } from "./mcp_tool.ts";
+import { plural } from "../../../shared/text/text.ts";
 
 /** Tools that are described in full. */
 const MOST_FOUND = 10;

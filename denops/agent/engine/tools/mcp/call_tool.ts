@@ -1,6 +1,6 @@
-import { z } from "../../deps/zod.ts";
-import { defineTool, titleText } from "./define.ts";
-import { refuse } from "./mcp/mcp_tool.ts";
+import { z } from "../../../deps/zod.ts";
+import { defineTool, titleText } from "../define.ts";
+import { refuse } from "./mcp_tool.ts";
 
 /** A call of a tool that exists is handled as a call of that tool: see permission/meant_by.ts. */
 export const callTool = defineTool({

@@ -1,0 +1,58 @@
+/** The texts of skills, and the user's approvals of a project's skills. */
+import { neovimEnvironment } from "../../system/neovim_environment.ts";
+import type { EngineAnswers } from "../../agents/engine.ts";
+import { defined } from "../../../shared/records.ts";
+import { describeSkill, ProjectSkills, type Skill } from "../../skills/skills.ts";
+import type { ClientContext } from "../context.ts";
+import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
+
+export function projectSkills(permissions: ProjectPermissions): ProjectSkills {
+  const { roots, user: { config_dir: configDir, state_dir: stateDir } } = permissions;
+  return new ProjectSkills({
+    roots,
+    configDir,
+    stateDir,
+    home: () => neovimEnvironment().HOME ?? neovimEnvironment().USERPROFILE,
+    rules: () => permissions.files(NO_CHAT),
+  });
+}
+
+export function skillAnswers(client: ClientContext): Pick<EngineAnswers, "skill" | "skill_file"> {
+  const { ports: { chatOf }, skills } = client;
+  return {
+    async skill(sessionId, { name }) {
+      const confirm = async (skill: Skill) => {
+        const chat = chatOf(sessionId);
+        return chat === undefined ? undefined : await confirmSkill(client, chat, sessionId, skill);
+      };
+      return { text: await skills.text(name, confirm, false) };
+    },
+    skill_file: async (_, { path }) => defined({ text: await skills.file(path) }),
+  };
+}
+
+/** Shows the skill's text. @param sessionId undefined if the user asks for it @returns undefined if the turn was stopped */
+export async function confirmSkill(
+  client: ClientContext,
+  chat: number,
+  sessionId: string | undefined,
+  skill: Skill,
+): Promise<boolean | undefined> {
+  const context = await client.gateContext(chat, sessionId);
+  const reason = "the model follows its text; this approves exactly this folder, until it changes";
+  const title = `use the project's skill ${skill.file.name}`;
+  return await client.ports.gate.confirm(title, reason, context, describeSkill(skill));
+}
+
+/** Skills that cannot be used, or need the user's approval, a line each. @throws {Error} one line */
+export async function skillLines(skills: ProjectSkills): Promise<readonly string[]> {
+  const { skills: all, problems } = await skills.list();
+  const named = (wanted: Skill["state"]) =>
+    all.flatMap(({ state, file: { name } }) => state === wanted ? [name] : []).join(", ");
+  const [fresh, changed] = [named("new"), named("changed")];
+  return [
+    ...problems,
+    ...changed === "" ? [] : [`Skills have changed since you approved them: ${changed}. See :Agent skills.`],
+    ...fresh === "" ? [] : [`Skills of this project need your approval: ${fresh}. See :Agent skills.`],
+  ];
+}
