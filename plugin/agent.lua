@@ -86,6 +86,8 @@ nnoremap <Plug>(AgentMcp) <Cmd>Agent mcp<CR>
 xnoremap <silent> <Plug>(AgentMcp) :Agent mcp<CR>
 nnoremap <Plug>(AgentSkills) <Cmd>Agent skills<CR>
 xnoremap <silent> <Plug>(AgentSkills) :Agent skills<CR>
+nnoremap <Plug>(AgentHooks) <Cmd>Agent hooks<CR>
+xnoremap <silent> <Plug>(AgentHooks) :Agent hooks<CR>
 nnoremap <Plug>(AgentIndex) <Cmd>Agent index<CR>
 xnoremap <silent> <Plug>(AgentIndex) :Agent index<CR>
 nnoremap <Plug>(AgentApproval) <Cmd>Agent approval<CR>

@@ -32,6 +32,7 @@ export const FILES = [
   "denops/agent/engine/checkpoint/ignored_test.ts",
   "tests/commands/rehearsal_attack_test.ts",
   "tests/commands/git_traps_attack_test.ts",
+  "tests/hooks/hook_attack_test.ts",
   "tests/safety/read_rules_test.ts",
   "tests/safety/sensitive_test.ts",
   "tests/sessions/sessions_sandbox_test.ts",

@@ -309,6 +309,7 @@ local ANSWERS = {
   jobs = true,
   mcp = true,
   skills = true,
+  hooks = true,
   engine_answer = true,
 }
 

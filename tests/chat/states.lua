@@ -18,7 +18,7 @@ local TABLE = {
   { "stop", "give_up nothing stop nothing nothing" },
   {
     "start fork handoff undo redo restore compact rename archive delete export changes pause tools agents jobs "
-      .. "mcp skills context trace",
+      .. "mcp skills hooks context trace",
     "refuse now now now refuse",
   },
   { "rewind", "refuse now refuse refuse refuse" },

@@ -10,7 +10,7 @@ import { expectRecorded, yaml } from "../support/recorded.ts";
 const never = () => Promise.reject(new Error("nobody asks"));
 
 /** All that a client can do, so that every tool is offered. */
-const ABILITIES: Omit<ClientAbilities, "mcp" | "agent"> = {
+const ABILITIES: Omit<ClientAbilities, "mcp" | "agent" | "hooks"> = {
   commands: { run: never, startInBackground: never, output: never, stop: never, isRunning: () => false },
   search: { grep: never, files: never, changes: never },
   index: { ask: never, state: never, changed() {} },

@@ -22,6 +22,7 @@ const VALUES: Readonly<Record<string, string>> = {
     '{ mine = { wire = "ollama", base_url = "http://127.0.0.1:9", api_key = "env:KEY", headers = { a = "b" } } }',
   mode: '"plan"',
   "mcp.servers": '{ notes = { cmd = { "notes-server" }, hosts = { "notes.example" } } }',
+  hooks: '{ Stop = { { hooks = { { command = "make test" } } } } }',
   agents: '{ mine = { title = "Mine", cmd = { "mine", "acp" }, hosts = { "mine.example" } } }',
   "models.*.price": "{ input = 1, output = 2 }",
   "search.embeddings": '{ provider = "mine", model = "m" }',

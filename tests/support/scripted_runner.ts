@@ -79,7 +79,7 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
           return { text: "Written.", summary: "written", changes: [change] };
         },
       };
-      const permitted = await new Permissions(own, () => call, signal).decide(prepared, false);
+      const permitted = await new Permissions(own, () => call, signal).decide(prepared);
       const end = (status: "completed" | "failed", summary: string) =>
         own.emit({ type: "tool_done", id, status, summary, output: summary });
       if (permitted.refusal !== undefined) {

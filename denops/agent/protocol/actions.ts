@@ -188,6 +188,15 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** Lists the skills. `change` first changes one. */
   z.object({ type: z.literal("skills"), request, chat, change: SkillChange.optional(), session, ...place }),
+  /** Lists the hooks. `change` first approves or refuses one, by its id. */
+  z.object({
+    type: z.literal("hooks"),
+    request,
+    chat,
+    change: z.object({ id: z.string(), approved: z.boolean() }).optional(),
+    session,
+    ...place,
+  }),
   /** The state of the index for searches by meaning. `change` first builds, rebuilds or deletes it. */
   z.object({ type: z.literal("index"), request, chat, change: IndexChange.optional(), session, ...place }),
   z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),

@@ -4,6 +4,7 @@ import { OwnMode } from "./modes.ts";
 import { httpUrl, list, map, McpName, Price, SEARCH_ENGINES } from "./options/shapes.ts";
 import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options/options.ts";
 import { WIRES } from "./providers.ts";
+import { HookEvent } from "./results/hooks.ts";
 
 export type { Price, ProviderOptions, SafeToWrite, WebSearch } from "./options/shapes.ts";
 
@@ -80,6 +81,8 @@ export const UserConfig = z.object({
   unsandboxed: list(z.string()).optional(),
   /** Names of approved MCP servers of the options. Only a command line sets them, for one run. */
   approved_mcp: list(z.string()).optional(),
+  /** False: nobody is there to approve hooks. True: all are approved. Only a command line sets it, for one run. */
+  approved_hooks: z.boolean().optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 
@@ -98,6 +101,8 @@ export const EngineConfig = z.object({
   modes: list(OwnMode).default([]),
   /** Names of MCP servers. `off`: the user starts it. */
   mcp: list(z.object({ name: McpName, off: z.boolean().optional() })).default([]),
+  /** Events with hooks: the client is asked only about these. */
+  hook_events: list(HookEvent).default([]),
   /** The agent that runs this engine's turns, instead of a model. */
   agent: z.object({
     name: z.string().min(1),

@@ -8,6 +8,7 @@ import { CommandEffects } from "./commands.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";
+import { HookInput, HookOutcome } from "./results/hooks.ts";
 import { FetchedContent, FoundPages, MOST_FOUND_PAGES, WebQuery, WebUrl } from "./results/web.ts";
 import { Surroundings, SurroundingsWanted } from "./surroundings.ts";
 import { TraceSpan } from "./trace.ts";
@@ -157,6 +158,10 @@ export const SCREEN_REQUESTS = {
     params: z.object({ query: WebQuery, count: z.int().min(1).max(MOST_FOUND_PAGES) }),
     result: FoundPages,
   },
+  /** Runs the user's hooks of an event, after the user has approved each. The turn has been stopped: an error. */
+  hook: { params: z.object({ input: HookInput }), result: HookOutcome },
+  /** Drops what was not kept of the files that hooks have changed. */
+  hook_release: { params: z.object({ terminal: z.string() }), result: nothing },
   /** Embeddings by the user's model: signed bytes in base64, one for each text. */
   embed: {
     params: z.object({ texts: z.array(z.string().max(20_000)).min(1).max(64) }),

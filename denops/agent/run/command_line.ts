@@ -34,6 +34,10 @@ export const RUN_OPTIONS = {
     value: "NAME",
     doc: "Approve this MCP server of the configuration in this run. Its tools still need rules.",
   },
+  "hooks": {
+    type: "boolean",
+    doc: "Approve all hooks of the configuration, the project and ~/.claude in this run.",
+  },
   "json": { type: "boolean", doc: "Print one event a line, as JSON." },
   "session": {
     type: "string",
@@ -70,6 +74,7 @@ export interface RunRequest {
   readonly mode: string | undefined;
   readonly allow: readonly string[];
   readonly mcp: readonly string[];
+  readonly hooks: boolean;
   readonly json: boolean;
   readonly session: string | undefined;
   readonly maxUsd: number | undefined;
@@ -90,6 +95,7 @@ export function readCommandLine(args: readonly string[]): RunRequest {
     mode: named("mode", values.mode),
     allow: values.allow ?? [],
     mcp: values.mcp ?? [],
+    hooks: values.hooks ?? false,
     json: values.json ?? false,
     session: named("session", values.session),
     maxUsd: numberOf("max-usd", values["max-usd"], (value) => value > 0, "a number above 0"),

@@ -68,7 +68,7 @@ const NOTHING: OptionValues = { byName: new Map(), models: {} };
 const OF_MODEL = ["model", "summary_model", "explore_model", "limits.context_window"];
 
 function configuration(values: OptionValues, request: RunRequest, variables: Variables): UserConfig {
-  const { provider, model, maxUsd, maxTurns, allow, mcp, unsandboxed } = request;
+  const { provider, model, maxUsd, maxTurns, allow, mcp, hooks, unsandboxed } = request;
   const isOther = provider !== undefined && provider !== values.byName.get("provider");
   const byName = {
     // A request for a title would follow the turn.
@@ -91,6 +91,7 @@ function configuration(values: OptionValues, request: RunRequest, variables: Var
   return {
     ...config,
     approved_mcp: [...mcp],
+    approved_hooks: hooks,
     ...defined({ unsandboxed: unsandboxed ? [...allow] : undefined }),
   };
 }

@@ -92,6 +92,14 @@ return {
     end,
   },
   {
+    name = "hooks",
+    plug = "AgentHooks",
+    doc = "List the hooks with their last result; approve or refuse one.",
+    run = function(chats)
+      require("agent.menus.hooks").choose(chats.get())
+    end,
+  },
+  {
     name = "index",
     args = "[what]",
     words = { "rebuild", "delete" },

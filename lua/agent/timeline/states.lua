@@ -69,6 +69,7 @@ M.KINDS = {
   jobs = "change",
   mcp = "change",
   skills = "change",
+  hooks = "change",
   index = "other",
   context = "change",
   trace = "change",

@@ -10,6 +10,7 @@ import type { SkillsPort } from "../ports/skills.ts";
 import { AcpCommands } from "./commands.ts";
 import { screenServers } from "./editor.ts";
 import { foreignPort } from "./pipes/foreign.ts";
+import { screenHooks } from "./hooks.ts";
 import type { Moment } from "./moment.ts";
 import { acpQuestions } from "./questions.ts";
 import type { Screen } from "./screen.ts";
@@ -28,10 +29,10 @@ export function clientAbilities(
     readonly id: string;
     readonly can: Capabilities;
     readonly mcp: McpPort | undefined;
-    readonly config: Pick<EngineConfig, "agent" | "search_engine" | "embedding_model">;
+    readonly config: Pick<EngineConfig, "agent" | "search_engine" | "embedding_model" | "hook_events">;
   },
 ): Partial<ClientAbilities> {
-  const { search_engine: searchEngine, embedding_model: embeddingModel } = config;
+  const { search_engine: searchEngine, embedding_model: embeddingModel, hook_events: hookEvents } = config;
   const agent = config.agent?.name;
   return {
     ...(agent !== undefined && screen.has("agent_begin") ? { agent: foreignPort(screen, agent) } : {}),
@@ -41,6 +42,7 @@ export function clientAbilities(
     ...(mcp === undefined ? {} : { mcp }),
     ...(screen.has("skill") ? { skills: screenSkills(screen) } : {}),
     ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
+    ...(screen.has("hook") && hookEvents.length > 0 ? { hooks: screenHooks(screen, hookEvents) } : {}),
     ...(screen.has("fetch") ? { web: screenWeb(screen) } : {}),
     ...(screen.has("search_web") && searchEngine !== undefined
       ? { webSearch: screenSearch(screen, searchEngine) }

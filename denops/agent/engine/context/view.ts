@@ -123,9 +123,15 @@ function isWith(entry: MessageEntry | undefined, other: MessageEntry): boolean {
   }
 }
 
-const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "context", "agents", "mode"]);
+const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set([
+  "files",
+  "context",
+  "agents",
+  "hook",
+  "mode",
+]);
 
-const WITH_RESULTS: ReadonlySet<ControlNote["reason"]> = new Set(["agents", "mode", "steering"]);
+const WITH_RESULTS: ReadonlySet<ControlNote["reason"]> = new Set(["agents", "hook", "mode", "steering"]);
 
 /** Some models accept no user message after results, so notes with results go into the last result. */
 function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {

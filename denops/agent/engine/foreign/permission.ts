@@ -82,7 +82,7 @@ export class PermissionAnswers {
     }
     await ports.refreshRules();
     const run = () => Promise.reject(new Error("the agent runs it"));
-    const permitted = await call.permissions.decide({ access, run }, false);
+    const permitted = await call.permissions.decide({ access, run });
     if (signal.aborted) return CANCELLED;
     if (permitted.refusal !== undefined) return select(options, REJECTIONS);
     call.run(permitted.rule);

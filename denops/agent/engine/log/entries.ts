@@ -42,7 +42,7 @@ const ControlNote = z.object({
   /**
    * "files": changes of files since the last turn, "context": current facts; both accompany the message that begins the
    * turn. "rules": rules of folders that calls touched, with their results. "agents": results of background sub-agents,
-   * with either. "steering": the user's messages during a turn, with results. "steps": the remaining steps of a turn,
+   * with either. "steering": the user's messages during a turn, with results. "hook": texts of the user's hooks, with either, or after an answer. "steps": the remaining steps of a turn,
    * with results. "summarize" and "folded" exist only in views, as the question for a summary and the summary.
    */
   reason: z.enum([
@@ -50,6 +50,7 @@ const ControlNote = z.object({
     "context",
     "rules",
     "agents",
+    "hook",
     "mode",
     "steering",
     "output_limit",

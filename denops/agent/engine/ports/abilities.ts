@@ -2,6 +2,7 @@
 import type { Questions } from "./approvals.ts";
 import type { CodeIndex } from "./code_index.ts";
 import type { Commands } from "./commands.ts";
+import type { Hooks } from "./hooks.ts";
 import type { LanguageServers } from "./editor.ts";
 import type { ForeignPort } from "./foreign.ts";
 import type { McpPort } from "./mcp.ts";
@@ -20,6 +21,7 @@ export interface ClientAbilities {
   readonly skills: SkillsPort;
   readonly web: Web;
   readonly webSearch: WebSearchPort;
+  readonly hooks: Hooks;
   /** The other agent that runs the session's turns. */
   readonly agent: ForeignPort;
 }

@@ -4,6 +4,7 @@ import {
   AgentOptions,
   BranchPrefix,
   Embeddings,
+  HookGroup,
   list,
   map,
   McpEntry,
@@ -94,6 +95,8 @@ export const SUPERVISOR_OPTIONS = {
   lsp_start: z.enum(["ask", "always", "never"]).default("ask"),
   /** MCP servers by name: { cmd = { "npx", "-y", "a-server" }, hosts = { "registry.npmjs.org" } } or { url = "https://…" }. See |agent-mcp|. */
   mcp_servers: map(McpEntry).default({}),
+  /** Commands at events: { PreToolUse = { { matcher = "Bash", hooks = { { command = "~/guard.sh" } } } } }. See |agent-hooks|. */
+  hooks: map(list(HookGroup)).default({}),
   /** The search engine of the tool search_web: { engine = "searxng", url = "https://…" } or { engine = "brave", api_key = "env:BRAVE_API_KEY" }. Default: none. See |agent-web-search|. */
   web_search: WebSearch.optional(),
   /** A model that improves searches by meaning: { provider = "mistral", model = "mistral-embed" }. The texts of indexed files are sent to that provider. Default: none. See |agent-index|. */

@@ -113,6 +113,21 @@ export const McpEntry = strict(entry).refine(
 );
 export type McpEntry = z.infer<typeof McpEntry>;
 
+/** A command of the user that runs at an event, in the format of Claude Code's settings. */
+const HookCommand = strict({
+  type: z.literal("command").optional(),
+  command: z.string().min(1),
+  /** Further words of the command, which then is a program. */
+  args: list(z.string()).optional(),
+  /** A rule such as "Bash(git push *)" that the call must match too. */
+  if: z.string().optional(),
+  /** Seconds. */
+  timeout: z.number().positive().max(600).optional(),
+});
+
+/** `matcher`: names of tools, or a regular expression. */
+export const HookGroup = strict({ matcher: z.string().optional(), hooks: list(HookCommand) });
+
 const agentEntry = {
   /** Its name on screen. */
   title: z.string().min(1).optional(),

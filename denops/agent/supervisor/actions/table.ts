@@ -5,6 +5,7 @@ import { agentLoginActions } from "./agent_login.ts";
 import { agentOptionActions } from "./agent_options.ts";
 import { approvalActions, ruleActions } from "./approvals.ts";
 import { healthAction } from "./health.ts";
+import { hookActions } from "./hooks.ts";
 import { indexActions } from "./code_index.ts";
 import { listActions } from "./lists.ts";
 import { loginActions } from "./logins.ts";
@@ -27,6 +28,7 @@ export function actionTable(context: ActionContext): Handlers<Action["type"]> {
     ...agentOptionActions(context),
     ...approvalActions(context),
     ...ruleActions(context),
+    ...hookActions(context),
     ...indexActions(context),
     ...listActions(context),
     ...mcpActions(context),

@@ -109,6 +109,7 @@ export async function engineConfig(
     read_rules: { deny: [], ask: [] },
     modes: [],
     mcp: [],
+    hook_events: [],
     models: [...priced(user, baseUrl, knownModels(user))],
     ...defined({ price, summary_price: summaryPrice }),
     model,

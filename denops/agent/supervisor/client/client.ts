@@ -10,13 +10,12 @@ import { Pipes } from "../pipes/pipes.ts";
 import { Ledger } from "../gate/ledger.ts";
 import { answers, listeners } from "./answers/answers.ts";
 import { approvals } from "./answers/approvals.ts";
-import { clientTerminals } from "./answers/commands.ts";
-import { projectAgents } from "./answers/agents.ts";
-import { projectMcp } from "./answers/pipes.ts";
+import { projectPrograms } from "./answers/programs.ts";
 import { confirmSkill, projectSkills, skillLines } from "./answers/skills.ts";
 import { sessionUpdates } from "./answers/updates.ts";
 import type { ClientContext, ClientPorts } from "./context.ts";
 import { Composer } from "./composer.ts";
+import { endHooks, notify } from "./message_hooks.ts";
 import { Modes } from "./modes.ts";
 import { NO_CHAT, ProjectPermissions } from "./permissions.ts";
 
@@ -31,6 +30,7 @@ export class EngineClient implements ClientContext {
   readonly mcp: ClientContext["mcp"];
   readonly agents: ClientContext["agents"];
   readonly skills: ClientContext["skills"];
+  readonly hooks: ClientContext["hooks"];
   readonly userWrites = new UserWrites();
 
   private constructor(permissions: ProjectPermissions, ledger: Ledger, ports: ClientPorts) {
@@ -45,9 +45,11 @@ export class EngineClient implements ClientContext {
       skills: this.skills,
       confirm: (chat, skill) => confirmSkill(this, chat, undefined, skill),
     });
-    this.terminals = clientTerminals(this);
-    this.mcp = projectMcp(permissions);
-    this.agents = projectAgents(this);
+    const { terminals, mcp, agents, hooks } = projectPrograms(this);
+    this.terminals = terminals;
+    this.mcp = mcp;
+    this.agents = agents;
+    this.hooks = hooks;
   }
 
   static async open(roots: readonly string[], user: UserConfig, ports: ClientPorts): Promise<EngineClient> {
@@ -81,6 +83,11 @@ export class EngineClient implements ClientContext {
   /** Skills that cannot be used, or need the user's approval, a line each. @throws {Error} one line */
   async skillLines(): Promise<readonly string[]> {
     return await skillLines(this.skills);
+  }
+
+  /** The project is closed: runs the hooks for the end of its sessions. */
+  async endSessions(): Promise<void> {
+    await Promise.all(this.hooks.sessions.map((session) => endHooks(this, session)));
   }
 
   /** The worktrees of the project, or of the project that this is a worktree of. @throws {Error} one line */
@@ -136,8 +143,12 @@ export class EngineClient implements ClientContext {
       view,
       rehearses,
       opensHosts: hold === "bubblewrap",
+      ...this.hooks.known.has("Notification") && sessionId !== undefined
+        ? { waits: (title: string) => notify(this, chat, sessionId, title) }
+        : {},
       ended: (sessionId, terminal) =>
-        this.terminals.endedCommand(sessionId, terminal) ?? this.agents.ended(sessionId, terminal),
+        this.terminals.endedCommand(sessionId, terminal) ?? this.agents.ended(sessionId, terminal) ??
+          this.hooks.changes.ended(sessionId, terminal),
     };
   }
 }

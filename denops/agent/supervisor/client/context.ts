@@ -11,6 +11,7 @@ import type { Gate, GateContext } from "../gate/gate.ts";
 import type { Ledger } from "../gate/ledger.ts";
 import type { UserQuestions } from "../gate/questions.ts";
 import type { McpHost } from "../mcp/mcp_host.ts";
+import type { HookHost } from "../hooks/hook_host.ts";
 import type { Pipes } from "../pipes/pipes.ts";
 import type { ProjectSkills } from "../skills/skills.ts";
 import type { EditorQuestions } from "../screen/editor_questions.ts";
@@ -45,6 +46,7 @@ export interface ClientContext {
   readonly mcp: McpHost;
   readonly agents: AgentHost;
   readonly skills: ProjectSkills;
+  readonly hooks: HookHost;
   readonly userWrites: UserWrites;
   /** The rules for a session's files. @throws {Error} if the rules cannot be read */
   rulesOf(sessionId: string): FileRules;

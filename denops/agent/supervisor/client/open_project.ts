@@ -106,6 +106,7 @@ export class OpenProject implements AsyncDisposable {
         ...engineOptions(client, model, options),
         spent,
         mcp: await serversOf(client, notice),
+        hook_events: await eventsOf(client, notice),
         ...defined({
           search_engine: user.web_search?.engine,
           embedding_model: user.embeddings && `${user.embeddings.provider}/${user.embeddings.model}`,
@@ -149,8 +150,9 @@ export class OpenProject implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    const { terminals, pipes } = this.client;
-    await Promise.all([this.engine, terminals, pipes].map((part) => part[Symbol.asyncDispose]()));
+    await this.client.endSessions();
+    const { terminals, pipes, hooks: { changes } } = this.client;
+    await Promise.all([this.engine, terminals, pipes, changes].map((part) => part[Symbol.asyncDispose]()));
   }
 }
 
@@ -173,6 +175,12 @@ async function serversOf({ mcp }: EngineClient, notice: (problem: string) => voi
   const { servers, problems } = await mcp.servers();
   for (const problem of fewer(problems)) notice(problem);
   return [...servers.values()].map(({ name, entry: { off } }) => ({ name, ...defined({ off }) }));
+}
+
+/** The events that have hooks. */
+async function eventsOf({ hooks }: EngineClient, notice: (problem: string) => void) {
+  for (const problem of fewer(await hooks.open())) notice(problem);
+  return [...hooks.known];
 }
 
 /** The engine's configuration without the costs and the MCP servers. */

@@ -9,7 +9,13 @@ import { defined } from "../../shared/records.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { projectState, scratchFolder } from "../system/project_state.ts";
-import { architecture, bubblewrapCommand, bubblewrapProgram, type StartedCommand } from "./bubblewrap.ts";
+import {
+  architecture,
+  bubblewrapCommand,
+  bubblewrapProgram,
+  overlaidProgram,
+  type StartedCommand,
+} from "./bubblewrap.ts";
 import type { CommandPlace, CommandView, GitMounts } from "./command_place.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
@@ -44,6 +50,17 @@ type Store = OverlayOptions["store"];
 type Rehearses =
   | { readonly works: true; readonly store: Store }
   | { readonly works: false; readonly reason: string };
+
+/** Programs over the overlays of a rehearsal. */
+export interface OverlaidPrograms {
+  readonly rehearsal: Rehearsal;
+  readonly environment: Readonly<Record<string, string>>;
+  /** @param more mounts beside those of a command @throws {Error} one line */
+  program(
+    words: readonly string[],
+    more: Parameters<typeof bubblewrapProgram>[3],
+  ): Promise<Pick<StartedCommand, "program" | "args">>;
+}
 
 export class CommandSandbox {
   readonly #roots: readonly string[];
@@ -187,7 +204,8 @@ export class CommandSandbox {
     }
   }
 
-  async #rehearse(access: CommandAccess): Promise<Rehearsal> {
+  /** @param isKept whether its changes may be kept; by default those of access "write" */
+  async #rehearse(access: CommandAccess, isKept = levelOf(access) === "write"): Promise<Rehearsal> {
     const level = levelOf(access);
     const found = await this.rehearses();
     if (!found.works) throw new Error(`commands cannot be rehearsed here: ${found.reason}`);
@@ -200,7 +218,7 @@ export class CommandSandbox {
     const folders = scratch === undefined ? caches : [...caches, scratch];
     const options = { roots, caches: folders, state: this.#user.state_dir, store };
     try {
-      return await Rehearsal.start(options, level === "write");
+      return await Rehearsal.start(options, isKept);
     } catch (error) {
       await this.forgetOverlaySupport();
       throw error;
@@ -300,6 +318,34 @@ export class CommandSandbox {
       { ...places, view, git, write: [], scratch: undefined, enter: [] },
       more,
     );
+  }
+
+  /**
+   * Programs that run one after another over the same overlays of the roots, and read what commands read. They have no
+   * network, and git's folders are read-only. The caller disposes of the rehearsal.
+   * @param denied globs of unreadable files @param isKept whether their changes may be kept
+   * @throws {Error} one line, if there is no sandbox, or unreadable files cannot be hidden
+   */
+  async overlaid(denied: readonly string[], isKept: boolean): Promise<OverlaidPrograms> {
+    if (await this.hold() !== "bubblewrap") throw new Error("this machine has no bubblewrap for a sandbox");
+    const view = await this.view(denied);
+    if (!view.masks.complete) throw new Error(`some files cannot be hidden from it: ${view.masks.reason}`);
+    const rehearsal = await this.#rehearse("write", isKept);
+    const git = gitOverlaid(this.#roots, "write");
+    const places = { roots: this.#roots, user: this.#user, environment: this.#environment };
+    const write = this.#caches(git.bound);
+    const [cwd = ""] = this.#roots;
+    return {
+      rehearsal,
+      environment: commandEnvironment(this.#user.command_environment, "write", this.#environment),
+      program: (words, more) =>
+        overlaidProgram(
+          words,
+          cwd,
+          { ...places, view, git, write, scratch: undefined, enter: rehearsal.enter },
+          { more, ownSandbox: false },
+        ),
+    };
   }
 
   /** For health: the sandbox of commands, and its contents. */

@@ -45,6 +45,11 @@ export class ApprovalLog {
     this.#largest = largest;
   }
 
+  /** Logs the decision of a hook. @param answer such as "hook guard.sh" @param rule what it decided */
+  addHook(entry: Omit<LoggedApproval, "time" | "accesses">): void {
+    this.add({ ...entry, accesses: { kind: "nothing" } });
+  }
+
   /** @returns how the call was approved, for the chat; undefined if it was not */
   add(entry: Omit<LoggedApproval, "time">): string | undefined {
     const access = JSON.parse(JSON.stringify(entry.accesses, shortened));

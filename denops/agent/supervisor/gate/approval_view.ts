@@ -56,6 +56,8 @@ export interface GateContext {
   ended(sessionId: string, terminal: string): EndedWork | undefined;
   /** The files that commands see; undefined without a sandbox. */
   readonly view: CommandView | undefined;
+  /** Called when an approval waits for the user. Absent: nobody wants to know. */
+  waits?(title: string): void;
   /** Whether the turn has ended since this context was requested. */
   isOver(): boolean;
 }

@@ -331,6 +331,7 @@ export class Gate {
       return { ...now, ...rule, ...agent, ...call, reason: oneLine(now.reason) };
     };
     this.#push(update(view));
+    context.waits?.(title);
     if (edited !== undefined) {
       this.#edits.set(request, (command) => {
         this.#push({
@@ -360,14 +361,7 @@ export class Gate {
     }
     const outcome = answer?.option ?? "cancelled";
     this.#push({ type: "approval_closed", chat, request, answer: outcome });
-    const entry = {
-      title: command ?? title,
-      answer: outcome,
-      rule: answer?.rule ?? "asked",
-      accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
-      ...(command === undefined ? {} : { edited: true }),
-    };
-    this.#log(entry, toolCall, context);
+    this.#log(entryOf(answer, title, access), toolCall, context);
     return answer;
   }
 
@@ -383,6 +377,18 @@ export class Gate {
       this.#push({ type: "tool", chat, id: call, approvals: [approval] });
     }
   }
+}
+
+/** @param answer undefined: the turn was stopped */
+function entryOf(answer: UserAnswer | undefined, title: string, access: Access) {
+  const { command, rule = "asked" } = answer ?? {};
+  return {
+    title: command ?? title,
+    answer: answer?.option ?? "cancelled",
+    rule,
+    accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
+    ...(command === undefined ? {} : { edited: true }),
+  };
 }
 
 /** A sub-agent is bound to its own mode if that is narrower than the session's. */

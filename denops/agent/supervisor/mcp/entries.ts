@@ -1,12 +1,10 @@
 /** The MCP servers of a project: those of the option `mcp.servers`, then those that its files name. */
-import { join, relative } from "node:path";
 import { z } from "../../deps/zod.ts";
-import { isInside } from "../../policy/path.ts";
 import { list, map, McpEntry, McpName } from "../../protocol/options/shapes.ts";
 import { firstProblem } from "../../protocol/options/problems.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined, isRecord } from "../../shared/records.ts";
-import { ifThere, oneFile } from "../system/one_file.ts";
+import { jsonFile } from "../system/json_file.ts";
 import { type EntryPlace, entryProblem } from "./entry_problem.ts";
 
 export interface McpServer {
@@ -32,7 +30,6 @@ const FILES: readonly (readonly [string, string])[] = [
   [".vscode/mcp.json", "servers"],
   [".cursor/mcp.json", "mcpServers"],
 ];
-const MOST_BYTES = 256 * 1024;
 /** Servers of one file. */
 const MOST_SERVERS = 50;
 
@@ -86,29 +83,11 @@ export async function mcpServers(
 
 /** @throws {Error} one line */
 async function entriesOf(root: string, file: string, key: string): Promise<Record<string, unknown>> {
-  const path = join(root, file);
-  if (ifThere(() => Deno.statSync(path)) === undefined) return {};
-  const { real, text } = await oneFile(path, MOST_BYTES);
-  if (!isInside(real, root)) throw new Error("it leads out of the project");
-  if (relative(root, real).split("/").includes(".git")) throw new Error("it leads to a file of git");
-  const parsed = jsonWithComments(text);
+  const parsed = await jsonFile(root, file);
   const entries = isRecord(parsed) ? parsed[key] : undefined;
   if (entries === undefined) return {};
   if (!isRecord(entries)) throw new Error(`its "${key}" is not an object`);
   return entries;
-}
-
-/** A text, a comment, or a comma before the end of a list. */
-const PIECE = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[^]*?\*\/|,(?=\s*[}\]])/g;
-
-/** VS Code's file may have comments and commas at the end. Nothing else is repaired. @throws {Error} one line */
-function jsonWithComments(text: string): unknown {
-  const withoutComments = text.replace(PIECE, (piece) => /^\/[/*]/.test(piece) ? "" : piece);
-  try {
-    return JSON.parse(withoutComments.replace(PIECE, (piece) => piece === "," ? "" : piece));
-  } catch {
-    throw new Error("it is not JSON");
-  }
 }
 
 /** @throws {Error} one line */

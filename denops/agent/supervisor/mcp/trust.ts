@@ -1,8 +1,7 @@
 /** The MCP servers that the user has approved: each approval is for exactly one entry. */
 import { z } from "../../deps/zod.ts";
 import { visible } from "../screen/visible.ts";
-import { SessionBook } from "../gate/session_book.ts";
-import { encodeHex } from "../system/hex.ts";
+import { EntryTrust } from "../gate/entry_trust.ts";
 import type { McpServer } from "./entries.ts";
 import { variablesOf } from "./templates.ts";
 
@@ -12,39 +11,29 @@ const Approval = z.object({
 });
 
 export class McpTrust {
-  readonly #book: SessionBook<z.infer<typeof Approval>>;
+  readonly #trust: EntryTrust<z.infer<typeof Approval>>;
   readonly #root: string;
 
   /** @param root real path of the project */
   constructor(stateDir: string, root: string) {
-    this.#book = new SessionBook(stateDir, "mcp", Approval);
+    this.#trust = new EntryTrust(stateDir, "mcp", Approval);
     this.#root = root;
   }
 
   /** The hosts that the user has added; undefined: this entry is not approved. @throws {Error} one line */
   async hostsOf(server: McpServer): Promise<readonly string[] | undefined> {
-    return (await this.#book.of(await this.#key(server)))?.hosts;
+    return (await this.#trust.of(this.#parts(server)))?.hosts;
   }
 
   /** @throws {Error} if it cannot be stored */
   async approve(server: McpServer, hosts: readonly string[] = []): Promise<void> {
-    await this.#book.note(await this.#key(server), { hosts: [...hosts] });
+    await this.#trust.approve(this.#parts(server), { hosts: [...hosts] });
   }
 
-  /** A hash of the whole entry. A project's file is trusted in this project alone. */
-  async #key({ name, entry, file }: McpServer): Promise<string> {
-    const place = file === undefined ? [] : [this.#root, file];
-    const text = JSON.stringify([name, ...place, sorted(entry)]);
-    return encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+  /** The whole entry. A project's file is trusted in this project alone. */
+  #parts({ name, entry, file }: McpServer): readonly unknown[] {
+    return [name, ...file === undefined ? [] : [this.#root, file], entry];
   }
-}
-
-/** The order of keys does not matter, that of words does. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value).sort(([one], [other]) => one < other ? -1 : 1)
-    .map(([key, part]) => [key, sorted(part)]);
 }
 
 /** Everything that the user approves, one line each. */

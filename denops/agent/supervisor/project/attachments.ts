@@ -7,6 +7,7 @@ import { META } from "../../protocol/extensions.ts";
 import type { Attachment, AttachmentMeta } from "../../protocol/attachments.ts";
 import { plainText } from "../system/output.ts";
 import { defined } from "../../shared/records.ts";
+import { fenced } from "../../shared/text/fence.ts";
 import type { SearchOptions } from "./place.ts";
 
 const LONGEST_NAME = 400;
@@ -54,6 +55,13 @@ export function promptBlock(name: string, text: string): ContentBlock {
 export function skillBlock(name: string, text: string): ContentBlock {
   const label = `skill ${name}`;
   return textBlock(label, text, { _meta: { [META]: { label, skill: true } satisfies AttachmentMeta } });
+}
+
+/** The text of a hook about a message, as data. */
+export function hookBlock(hook: string, text: string): ContentBlock {
+  const label = `hook ${hook}`;
+  const block = fenced({ about: `The hook ${hook} says`, kind: "hook", text });
+  return textBlock(label, block, { _meta: { [META]: { label } satisfies AttachmentMeta } });
 }
 
 function selectedOf({ selected }: Pick<AttachmentMeta, "selected">): Pick<AttachmentMeta, "selected"> {

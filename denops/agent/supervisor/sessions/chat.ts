@@ -10,6 +10,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { pageMentions } from "../../shared/text/message_words.ts";
 import { defined } from "../../shared/records.ts";
 import type { Engine } from "../agents/engine.ts";
+import { messageHooks } from "../client/message_hooks.ts";
 import type { OpenProject } from "../client/open_project.ts";
 import { LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
 import { ChatSession, type ChatSessionPorts } from "./chat_session.ts";
@@ -212,9 +213,14 @@ export class Chat {
   /** Undefined if the user stops it; the engine continues to start, for the next message. */
   async #openUnlessStopped(message: QueuedMessage, turn: NextTurn): Promise<Delivery | undefined> {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
-    this.#state = { phase: "opening", stop: () => resolve(undefined) };
+    const controller = new AbortController();
+    const stop = () => {
+      controller.abort();
+      resolve(undefined);
+    };
+    this.#state = { phase: "opening", stop };
     try {
-      return await Promise.race([this.#deliveryOf(message, turn), stopped]);
+      return await Promise.race([this.#deliveryOf(message, turn, controller.signal), stopped]);
     } finally {
       this.#state = { phase: "between" };
     }
@@ -223,6 +229,7 @@ export class Chat {
   async #deliveryOf(
     { text, given: attachments, merge: worktree }: QueuedMessage,
     turn: NextTurn,
+    signal: AbortSignal,
   ): Promise<Delivery> {
     await this.#stopping;
     const open = await this.session.openForTurn(turn);
@@ -230,8 +237,10 @@ export class Chat {
     const branch = await this.session.branch(open, text);
     const { blocks, toolSet, hasSession } = await project.client.composer.message(this.id, text, attachments);
     if (hasSession) await this.session.attachesSession(sessionId);
+    const details = { chat: this.id, session: sessionId, isNew: open.isNew, text };
+    const hookBlocks = await messageHooks(project.client, details, signal);
     const merge = worktree === undefined ? undefined : await project.client.merge(this.id, worktree);
-    return { project, sessionId, branch, blocks, toolSet, merge };
+    return { project, sessionId, branch, blocks: [...blocks, ...hookBlocks], toolSet, merge };
   }
 
   /** @returns the engine's reason for the turn's end, or "cancelled" if it does not end the turn soon after a stop */

@@ -8,6 +8,7 @@ import { type EngineModel, namesOf } from "../agents/models/engine_model.ts";
 import type { ModelChoice } from "../agents/models/model_choice.ts";
 import type { RootQuery } from "../agents/root.ts";
 import type { Modes } from "../client/modes.ts";
+import { endHooks } from "../client/message_hooks.ts";
 import type { OpenProject } from "../client/open_project.ts";
 import type { TrustedSession } from "../gate/approval_view.ts";
 import { originOf } from "../system/worktree_place.ts";
@@ -165,7 +166,8 @@ export class ChatSession {
     const { sessionId, project: { client, engine } } = session;
     const isAtWork = await hasAgentsAtWork(session) ||
       client.terminals.jobs(sessionId).some(({ end }) => end === undefined);
-    if (!isAtWork && !isUsed(sessionId)) await engine.closeSession(sessionId);
+    if (isAtWork || isUsed(sessionId)) return;
+    await Promise.all([engine.closeSession(sessionId), endHooks(client, sessionId)]);
   }
 
   /** Whether it shows this session, open or not. */

@@ -70,6 +70,16 @@ interface RoomPorts {
   /** Builds the current request of this mode. @param more messages that are not in the log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
   newCallId(id: string): string;
+  /** The user's hooks about compactions; undefined: none. */
+  readonly hooks?: {
+    /** Why there is none; undefined: hooks let it happen. @param focus of the user's request */
+    againstCompaction(
+      trigger: "manual" | "auto",
+      focus: string | undefined,
+      signal: AbortSignal,
+    ): Promise<string | undefined>;
+    compacted(): void;
+  } | undefined;
   /** @throws {TurnError} if storing fails; then nothing is folded */
   fold(entry: FoldEntry): void;
 }
@@ -263,6 +273,12 @@ export class Room {
     const worthIt = this.#estimate.bytes(window * LEAST_FREED);
     const least = { full: worthIt, results: worthIt, request: SHORT_SUMMARIZED, refused: 0 };
     if (covered.length === 0 || bytes < least[cause.type]) return false;
+    const [trigger, focus] = cause.type === "request" ? ["manual", cause.focus] as const : ["auto"] as const;
+    const against = await ports.hooks?.againstCompaction(trigger, focus, signal);
+    if (against !== undefined) {
+      ports.emit({ type: "notice", severity: "warning", text: `Not compacted: ${against}` });
+      return false;
+    }
     const modelSummary = await this.#askForSummary(cause, ports, signal);
     if (signal.aborted) return false;
     const { compaction: before } = history.folds;
@@ -277,6 +293,7 @@ export class Room {
       by: modelSummary === undefined ? "engine" : "model",
       ...this.#pinned({ ...foldable, messages: covered }, before, this.#estimate.bytes(window * MOST_PINNED)),
     }, covered.length);
+    ports.hooks?.compacted();
     return true;
   }
 

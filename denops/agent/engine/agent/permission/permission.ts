@@ -20,6 +20,13 @@ export interface PermissionPorts {
   allowForSession(access: Access): void;
 }
 
+/** The user must answer; no rule may. */
+export interface ForcedQuestion {
+  /** The name of the asking rule, for the log. */
+  readonly rule: string;
+  readonly reason: string;
+}
+
 export interface GrantedPermission {
   readonly refusal?: undefined;
   readonly rule: string;
@@ -78,17 +85,16 @@ export class Permissions {
     this.#granted.add(key);
   }
 
-  /** @param loop the same call was repeated, so the user must answer */
-  async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
+  async decide(prepared: PreparedCall, forced?: ForcedQuestion): Promise<Permission> {
     const start = this.start(prepared.access);
     const since = trace?.now();
     const policyDecision = this.#ports.decide(prepared.access, this.#granted, this.#tools);
     trace?.span("decide", since, start.id);
-    const decision: FileDecision = loop && policyDecision.verdict !== "deny"
-      ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
+    const decision: FileDecision = forced !== undefined && policyDecision.verdict !== "deny"
+      ? { verdict: "ask", ...forced }
       : policyDecision;
     if (decision.verdict === "ask") {
-      const answer = await this.ask(prepared, decision.reason, loop);
+      const answer = await this.ask(prepared, decision.reason, forced !== undefined);
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
       const rule = ruleOf(answer);

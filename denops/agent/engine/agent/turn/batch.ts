@@ -1,31 +1,31 @@
 /** Runs the tool calls of one answer: policy, approval, run. Each call gets exactly one result, in order. */
 import { trace } from "../../../protocol/trace.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
-import type { EditedFile, EditTried } from "../../log/edits.ts";
-import type { Diff, ToolStart } from "../../log/events.ts";
 import type { ResultEntry } from "../../log/entries.ts";
-import { defined, isRecord } from "../../../shared/records.ts";
+import { defined } from "../../../shared/records.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { meantBy } from "../permission/meant_by.ts";
-import { oneLine } from "../../llm/failures/text.ts";
-import { isUnread } from "../../llm/text_tools/tools.ts";
+import { afterCall, guarded } from "../hooks/call_hooks.ts";
+import type { TurnHooks } from "../hooks/turn_hooks.ts";
 import { type CheckpointPorts, runCheckpointed } from "../permission/checkpointed.ts";
 import { settleEffects } from "../permission/effects.ts";
-import { type GrantedPermission, type PermissionPorts, Permissions } from "../permission/permission.ts";
-import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
+import {
+  type ForcedQuestion,
+  type GrantedPermission,
+  type PermissionPorts,
+  Permissions,
+} from "../permission/permission.ts";
+import { LOOP_GUARD, type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../../tools/files/image_room.ts";
 import { withRisks } from "../../tools/files/risks.ts";
-import type { Access } from "../../../protocol/access.ts";
-import { type CommandAccess, levelOf } from "../../../protocol/commands.ts";
 import {
-  filesOf,
-  NOTHING,
   type PreparedCall,
   type Tool,
   type ToolContext,
   type ToolResult,
   writtenBy,
 } from "../../tools/define.ts";
+import { type CallFactPorts, changesMoreThanFiles, noteEdit, problemOf, startOf } from "./call_facts.ts";
 import type { Baseline, WriteChecks } from "./policies/write_checks.ts";
 
 /** Further calls are answered with an error. */
@@ -33,22 +33,15 @@ const MOST_CALLS = 15;
 const MANY_CALLS = 8;
 /** Locations of one result. */
 const MOST_LOCATIONS = 30;
-/** Characters of a tool name that a model made up. */
-const LONGEST_NAME = 80;
 
-export interface BatchPorts extends PermissionPorts, CheckpointPorts {
-  readonly tools: readonly Tool[];
+export interface BatchPorts extends PermissionPorts, CheckpointPorts, CallFactPorts {
   /** The tools of this moment: MCP servers start and change during a turn. Absent: they stay the same. */
   callable?(): readonly Tool[];
   readonly context: Omit<ToolContext, "callId" | "images" | "progress">;
   /** Undefined without language servers. */
   readonly checks?: WriteChecks | undefined;
-  /** Names of the offered tools; absent: all. */
-  listed?(): readonly string[];
-  /** The reason why a call is refused in any case; absent: nothing is. @param args as the tool accepts them */
-  refusalOf?(tool: Tool, args: Readonly<Record<string, unknown>>): string | undefined;
-  /** Receives the outcome of each edit. */
-  tried?(edit: Omit<EditTried, "provider" | "model">): void;
+  /** The user's hooks; undefined: none. */
+  readonly hooks?: TurnHooks | undefined;
   /** Called after each successful call that may have changed more than files. */
   acted?(): void;
   /** Reads the current rules before each call. @throws {Error} if they cannot be read */
@@ -173,8 +166,32 @@ function runOrRecall(
 async function runCall(
   call: ReadCall,
   ports: BatchPorts,
+  memory: BatchMemory,
+  signal: AbortSignal,
+): Promise<ResultEntry> {
+  if (ports.hooks === undefined || problemOf(call, ports) !== undefined) {
+    return await runJudged(call, ports, memory, signal);
+  }
+  const { hooks, context: { workspace: { root } } } = ports;
+  const read = (changed: ToolCall) => readCall(changed, ports.tools);
+  try {
+    const guard = await traced("hooks", call, () => guarded(call, { hooks, root, read }, signal));
+    if (guard.type === "refused") return refuse(call, guard.error, ports);
+    const result = await runJudged(guard.call, ports, memory, signal, guard.forced);
+    return { ...result, text: result.text + guard.text };
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return refuse(call, new ToolError("Cancelled by the user.", "stopped"), ports);
+  }
+}
+
+/** @param forced the reason why the user must answer, besides a loop */
+async function runJudged(
+  call: ReadCall,
+  ports: BatchPorts,
   { repeats, images }: BatchMemory,
   signal: AbortSignal,
+  forced?: ForcedQuestion,
 ): Promise<ResultEntry> {
   const { tool, args } = call;
   const problem = problemOf(call, ports);
@@ -195,8 +212,7 @@ async function runCall(
       async () => await withRisks(await tool.prepare(args.value, context, signal), workspace.roots),
     );
     signal.throwIfAborted();
-    // If the same call was repeated, the user must answer.
-    const permitted = await permissions.decide(prepared, repeats.isLoop);
+    const permitted = await permissions.decide(prepared, forced ?? (repeats.isLoop ? LOOP_GUARD : undefined));
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     const permission = { permitted, permissions, workspace };
     return finished(call, await runPermitted(call, tool, prepared, permission, ports, signal), ports);
@@ -208,25 +224,6 @@ async function runCall(
     const reason = error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`);
     return failed(call, reason, ports);
   }
-}
-
-/** The reason to refuse a call before its tool sees it. */
-function problemOf(call: ReadCall, ports: BatchPorts): ToolError | undefined {
-  const { tool, args, fitted } = call;
-  if (tool === undefined) {
-    const names = (ports.listed?.() ?? ports.tools.map(({ spec }) => spec.name)).join(", ");
-    const problem = `no tool is called "${oneLine(call.name, LONGEST_NAME)}"`;
-    const advice = call.advice === undefined ? "" : ` ${call.advice}`;
-    return new ToolError(`Not run: ${problem}.${advice} The tools are: ${names}.`, problem);
-  }
-  if (!args.ok) {
-    const isCut = isUnread(call.arguments);
-    const problem = isCut ? "the call is cut off or broken" : "the arguments are not valid JSON";
-    const why = isCut ? "" : `: ${args.error}`;
-    return new ToolError(`Not run: ${problem}${why}. Send the call again.`, problem);
-  }
-  const refusal = ports.refusalOf?.(tool, fitted.ok && isRecord(fitted.value) ? fitted.value : {});
-  return refusal === undefined ? undefined : new ToolError(`Not run: ${refusal}.`, refusal);
 }
 
 interface CallPermission {
@@ -262,7 +259,8 @@ async function runPermitted(
   if (result.failed !== true && changesMoreThanFiles(prepared.access, access)) ports.acted?.();
   const { roots } = workspace;
   const settled = await settleEffects(call.id, result, permissions, { ...ports, roots }, signal);
-  return await checked(settled, baseline, ports, signal);
+  const done = await afterCall(call, settled, permissions, { ...ports, roots }, signal);
+  return await checked(done, baseline, ports, signal);
 }
 
 /** Runs a part of a call and traces its duration. */
@@ -271,55 +269,6 @@ async function traced<T>(name: string, { id }: ReadCall, work: () => Promise<T>)
   const result = await work();
   trace?.span(name, since, id);
   return result;
-}
-
-/** True for changes that file events do not report. @param approved the access that the command got */
-function changesMoreThanFiles(access: Access, approved?: CommandAccess): boolean {
-  switch (access.kind) {
-    case "command": {
-      const ran = approved ?? access.access;
-      return ran !== undefined && ["write", "git"].includes(levelOf(ran));
-    }
-    case "agent":
-      return access.access !== "read";
-    case "mcp":
-      return true;
-    default:
-      return false;
-  }
-}
-
-/**
- * An edit that the user refused says nothing about its form, and is not recorded. @param result undefined: it wrote
- * nothing
- */
-function noteEdit({ id, tool, fitted }: ReadCall, { tried }: BatchPorts, result?: ToolResult): void {
-  if (tool?.kind !== "edit") return;
-  const input = fitted.ok && isRecord(fitted.value) ? fitted.value : {};
-  const form = tool.forms?.of(input) ?? tool.name;
-  tried?.({
-    call: id,
-    form,
-    written: result !== undefined,
-    files: result === undefined ? [] : editedFiles(result),
-  });
-}
-
-/** Of a patch, some files may have failed. */
-function editedFiles({ diff, changes = [] }: ToolResult): readonly EditedFile[] {
-  const written = new Set(changes.map(({ path }) => path));
-  const all: readonly Diff[] = diff === undefined ? [] : [diff, ...diff.others ?? []];
-  return all.filter(({ path }) => written.has(path));
-}
-
-/** The start of a call, as far as its arguments are readable. */
-function startOf({ id, name, tool, args }: ReadCall, access: Access = NOTHING): ToolStart {
-  if (tool === undefined || !args.ok) {
-    return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
-  }
-  const input = isRecord(args.value) ? args.value : {};
-  const paths = [...new Set(filesOf(access).map(({ path }) => path.path))];
-  return { id, tool: tool.name, title: tool.title(input), kind: tool.kind, paths };
 }
 
 /** Appends new errors from language servers. The write has already happened, so this never fails. */

@@ -48,7 +48,7 @@ async function startPlayer() {
     heard.push(request.filter((part) => !(part instanceof AbortSignal)));
     return Promise.resolve(answer);
   };
-  const abilities: Omit<ClientAbilities, "mcp" | "agent"> = {
+  const abilities: Omit<ClientAbilities, "mcp" | "agent" | "hooks"> = {
     commands: {
       run: note(report),
       startInBackground: note("c1"),

@@ -2,6 +2,7 @@
 import type { UserMessage } from "../../log/events.ts";
 import { agentUpdates, compaction, modeNote, pause, spendingCap, stepLimit } from "./policies/before.ts";
 import { cutOffs, fullWindow, nudging, refusals, verification } from "./policies/answers.ts";
+import { hookContext, hookEnd, stopHooks } from "./policies/hooks.ts";
 import { folderRules, stepBudget, textCallNotes } from "./policies/results.ts";
 import type { TurnPolicy, Verdict } from "./policies/policy.ts";
 import type { TurnEnd } from "./runner.ts";
@@ -15,12 +16,15 @@ const POLICIES: readonly ((turn: Turn) => TurnPolicy)[] = [
   spendingCap,
   agentUpdates,
   compaction,
+  hookContext,
   modeNote,
   fullWindow,
   refusals,
   cutOffs,
   verification,
   nudging,
+  stopHooks,
+  hookEnd,
   folderRules,
   stepBudget,
   textCallNotes,

@@ -29,7 +29,7 @@ import { claimsChange } from "./policies/claims.ts";
 import { TextCalls } from "./policies/text_calls.ts";
 import { WriteChecks } from "./policies/write_checks.ts";
 import type { ContextPorts, RunnerPorts } from "./runner.ts";
-import type { TurnPorts } from "./turn_ports.ts";
+import { turnHooks, type TurnPorts } from "./turn_ports.ts";
 
 type InputPorts = Omit<ContextPorts, "messages" | "history" | "chosen"> & Pick<RunnerPorts, "unattended">;
 
@@ -118,6 +118,7 @@ export class LoopPorts {
         ...(abilities.mcp === undefined ? {} : { mcp: enabledMcp(abilities.mcp, switches) }),
         agents: ports.agents,
       },
+      hooks: turnHooks(abilities),
       tried: (edit) => ports.meter.tried(edit, model),
       claimsChange: async (request, answer, signal) => {
         if (ports.meter.spending.reached() !== undefined) return false;

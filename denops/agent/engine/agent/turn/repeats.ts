@@ -4,6 +4,9 @@ import type { ToolCall } from "../../log/messages.ts";
 import type { ParsedArguments } from "../../llm/arguments.ts";
 import type { Meaning } from "../permission/meant_by.ts";
 
+/** The user decides on a loop. */
+export const LOOP_GUARD = { rule: "loop guard", reason: "the same call comes for the third time in a row" };
+
 /** Iterations after which a look-up may be repeated. */
 const REMEMBERED = 2;
 /** The same call this many times in a row makes the user decide, whatever the rules say. */

@@ -3,6 +3,8 @@ import type { Mode } from "../../context/modes.ts";
 import type { Model } from "../../llm/model.ts";
 import type { MessageEntry } from "../../log/entries.ts";
 import type { Prompt } from "../../log/model_request.ts";
+import { TurnHooks } from "../hooks/turn_hooks.ts";
+import type { ClientAbilities } from "../../ports/abilities.ts";
 import type { Room } from "../gather/room.ts";
 import type { BatchPorts } from "./batch.ts";
 import type { TextCalls } from "./policies/text_calls.ts";
@@ -30,4 +32,9 @@ export interface TurnPorts extends RunnerPorts, BatchPorts {
   sent(prompt: Prompt): void;
   /** Asks the model whether an answer claims a change; false above a cap. */
   claimsChange(request: string, answer: string, signal: AbortSignal): Promise<boolean>;
+}
+
+/** The hooks of a new turn; undefined: none are configured. */
+export function turnHooks({ hooks }: Partial<ClientAbilities>): TurnHooks | undefined {
+  return hooks && new TurnHooks(hooks);
 }

@@ -5,6 +5,7 @@ import { agentAnswers } from "./agents.ts";
 import { commandAnswers } from "./commands.ts";
 import { embeddingAnswers } from "./embeddings.ts";
 import { fileAnswers, fileListeners } from "./files.ts";
+import { hookAnswers } from "./hooks.ts";
 import { languageServerAnswers } from "./language_servers.ts";
 import { lookupAnswers } from "./lookups.ts";
 import { pipeAnswers } from "./pipes.ts";
@@ -22,6 +23,7 @@ export function answers(client: ClientContext, isConfined: boolean): Omit<Engine
     ...pipeAnswers(client),
     ...agentAnswers(client),
     ...skillAnswers(client),
+    ...hookAnswers(client),
     ...webAnswers(client),
     ...embeddingAnswers(client),
   };

@@ -29,10 +29,11 @@ export function clientTerminals(client: Omit<ClientContext, "terminals">): Termi
 }
 
 export function commandAnswers(
-  { terminals, agents }: ClientContext,
+  { terminals, agents, hooks }: ClientContext,
 ): Pick<EngineAnswers, "kept_changes" | "kept_contents"> {
   const changesOf = (sessionId: string, terminal: string) =>
-    agents.ended(sessionId, terminal)?.changes ?? terminals.changes(sessionId, terminal);
+    agents.ended(sessionId, terminal)?.changes ??
+      hooks.changes.ended(sessionId, terminal)?.changes ?? terminals.changes(sessionId, terminal);
   return {
     async kept_changes(sessionId, { terminalId, from }) {
       return await changesOf(sessionId, terminalId).kept(from);

@@ -24,13 +24,15 @@ export function fileAnswers(
     permissions: { roots },
     terminals,
     agents,
+    hooks,
     userWrites,
   } = client;
   return {
     async make_link(sessionId, { path, target }) {
       const folder = dirname(path);
       const agreed = terminals.keepsLink(sessionId, folder, target) ||
-        agents.keepsLink(sessionId, folder, target);
+        agents.keepsLink(sessionId, folder, target) ||
+        hooks.changes.keepsLink(sessionId, folder, target);
       if (!agreed && !userWrites.isRunning(sessionId)) {
         checkWrite(client, sessionId, path);
         // No tool of a set makes links.
@@ -71,6 +73,7 @@ function checkWrite(client: ClientContext, sessionId: string, path: string, chan
     permissions: { roots },
     terminals,
     agents,
+    hooks,
   } = client;
   const chat = ownerOf(sessionId) ?? NO_CHAT;
   if (!isWorking(chat)) throw new Error("no turn is running");
@@ -79,7 +82,7 @@ function checkWrite(client: ClientContext, sessionId: string, path: string, chan
   const decision = againstMode({ kind: "file", files: [{ access: "write", path: file }] }, limitsOf(chat));
   if (decision?.verdict === "deny") throw new Error(decision.reason);
   if (gate.approved.hasWrite(chat, path)) return;
-  if (terminals.keeps(sessionId, path) || agents.keeps(sessionId, path)) return;
+  if ([terminals, agents, hooks.changes].some((work) => work.keeps(sessionId, path))) return;
   const { permission, foreign } = trustOf(client, chat, sessionId);
   if (permission === "ask") {
     throw new Error("this session asks about every write, and this one was not approved");

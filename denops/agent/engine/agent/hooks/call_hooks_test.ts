@@ -1,0 +1,129 @@
+/** Hooks around the calls of the real session, for a scripted model. */
+import assert from "node:assert/strict";
+import { checkEvents, END_TURN, startEngine } from "../../../../../tests/support/engine_session.ts";
+import type { HookInput } from "../../../protocol/results/hooks.ts";
+import type { FileRules } from "../../../protocol/config.ts";
+import type { HookAnswer, Hooks } from "../../ports/hooks.ts";
+
+const FILES = { "a.txt": "alpha\n", "secret.txt": "hidden\n" };
+const RULES: FileRules = {
+  safe_to_write: [{ glob: "**", safe: true }],
+  deny_read: ["secret.txt"],
+  read_rules: { deny: [], ask: [] },
+};
+
+/** A hook that answers like this. */
+function hooks(answer: (input: HookInput) => Partial<HookAnswer>, ...events: readonly HookInput["event"][]) {
+  const inputs: HookInput[] = [];
+  const port: Hooks = {
+    events: new Set(events.length === 0 ? ["PreToolUse"] : events),
+    run(input) {
+      inputs.push(input);
+      return Promise.resolve({ context: [], ...answer(input) });
+    },
+  };
+  return { port, inputs };
+}
+
+function changes(input: Record<string, unknown>) {
+  return hooks(() => ({ changed: { hook: "guard.sh", input } }));
+}
+
+const READ = 'call read {"path": "a.txt"}\n---\nsay Done';
+
+Deno.test("a changed call is judged like one of the model", async () => {
+  const { port, inputs } = changes({ file_path: "secret.txt" });
+  await using engine = await startEngine({
+    files: FILES,
+    script: READ,
+    abilities: { hooks: port },
+    fileRules: () => Promise.resolve(RULES),
+  });
+  assert.deepEqual(await engine.prompt("Read"), END_TURN);
+  assert.equal(inputs.length, 1, "a changed call asks no hook again");
+  const [result = ""] = engine.results();
+  assert.match(result, /^Cannot read secret/);
+  assert.match(result, /guard\.sh has changed the call to: \{"path":"secret\.txt"\}/);
+  assert.doesNotMatch(result, /hidden/);
+  checkEvents(engine.events);
+});
+
+Deno.test("a changed call runs as changed, and leaves the project as little as the model's own", async () => {
+  for (
+    const [path, pattern] of [
+      ["b.txt", /^beta$/m],
+      ["a.txt", /have not read a\.txt yet/],
+      ["/etc/passwd", /outside/],
+    ] as const
+  ) {
+    const { port } = changes({ file_path: path, content: "beta\n" });
+    await using engine = await startEngine({
+      files: FILES,
+      script: 'call write {"path": "new.txt", "content": "new\\n"}\n---\nsay Done',
+      abilities: { hooks: port },
+    });
+    await engine.prompt("Write");
+    const text = path === "b.txt" ? await engine.project.read("b.txt") : engine.results()[0];
+    assert.match(text ?? "", pattern);
+    assert.equal(await Deno.stat(engine.project.path("new.txt")).catch(() => undefined), undefined);
+  }
+});
+
+Deno.test("a refusal reaches the model, a question the user, and a text the model as data", async () => {
+  const { port } = hooks((input) =>
+    "input" in input && String(input.input.file_path).endsWith("a.txt")
+      ? { decision: "deny", reason: "No a (hook guard.sh)" }
+      : { decision: "ask", reason: "Sure?", context: [{ hook: "guard.sh", text: "Note this." }] }
+  );
+  await using engine = await startEngine({
+    files: { ...FILES, "b.txt": "beta\n" },
+    script: 'call read {"path": "a.txt"}\ncall read {"path": "b.txt"}\n---\nsay Done',
+    abilities: { hooks: port },
+  });
+  await engine.prompt("Read");
+  const [refused, read = ""] = engine.results();
+  assert.equal(refused, "Not allowed: No a (hook guard.sh).");
+  assert.match(read, /beta[^]*The hook guard\.sh says\.[^]*<<< hook \w+\nNote this\.\n>>> hook \w+/);
+  assert.deepEqual(engine.asked.map(({ reason, force }) => [reason, force]), [["Sure?", true]]);
+});
+
+Deno.test("hooks that cannot run make a call ask, and a hook ends the turn", async () => {
+  const broken: Hooks = {
+    events: new Set(["PreToolUse"]),
+    run: () => Promise.reject(new Error("the supervisor is gone")),
+  };
+  await using engine = await startEngine({
+    files: FILES,
+    script: READ,
+    abilities: { hooks: broken },
+    ask: () => ({ answer: "reject" }),
+  });
+  await engine.prompt("Read");
+  assert.match(engine.asked[0]?.reason ?? "", /hooks cannot run: the supervisor is gone/);
+  assert.match(engine.results()[0] ?? "", /rejected/);
+
+  const { port } = hooks(() => ({ stop: "Enough." }));
+  await using stopping = await startEngine({ files: FILES, script: READ, abilities: { hooks: port } });
+  await stopping.prompt("Read");
+  assert.equal(stopping.server.requests.length, 1);
+});
+
+Deno.test("without hooks for an event nothing is asked", async () => {
+  const { port, inputs } = hooks(() => ({}), "SessionEnd");
+  await using engine = await startEngine({ files: FILES, script: READ, abilities: { hooks: port } });
+  assert.deepEqual(await engine.prompt("Read"), END_TURN);
+  assert.deepEqual(inputs, []);
+});
+
+Deno.test("a hook keeps a turn going three times, and never a fourth", async () => {
+  const { port, inputs } = hooks(() => ({ decision: "deny", reason: "Test it." }), "Stop");
+  const script = [1, 2, 3, 4].map((count) => `say Answer ${count}.`).join("\n---\n");
+  await using engine = await startEngine({ files: FILES, script, abilities: { hooks: port } });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  assert.deepEqual(inputs.map((input) => "again" in input && input.again), [false, true, true]);
+  assert.equal(engine.server.requests.length, 4);
+  assert.match(
+    JSON.stringify(engine.server.requests.at(-1)?.body),
+    /does not let you end the turn yet: Test it\./,
+  );
+});

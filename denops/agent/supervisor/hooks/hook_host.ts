@@ -1,0 +1,428 @@
+/** Runs the hooks of a project at their events, after the user has approved each. */
+import { join } from "node:path";
+import type { UserConfig } from "../../protocol/config.ts";
+import { isInside } from "../../policy/path.ts";
+import type { HookEvent, HookInput, HookOutcome, ShownHook } from "../../protocol/results/hooks.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { defined } from "../../shared/records.ts";
+import type { CommandSandbox } from "../commands/sandbox.ts";
+import { oneLine } from "../screen/visible.ts";
+import { commandEnvironment } from "../system/environment.ts";
+import { findProgram } from "../system/sandbox.ts";
+import { decisionOf, type HookDecision } from "./decision.ts";
+import { type Hook, type HookList, hooksOf } from "./entries.ts";
+import { HookChanges } from "./hook_changes.ts";
+import { runHook } from "./hook_process.ts";
+import { matches, matchesRule } from "./matcher.ts";
+import { payloadOf, subjectOf } from "./payload.ts";
+import { type HookScript, scriptMounts, scriptsOf } from "./scripts.ts";
+import { describeHook, eventText, hookName, HookTrust, type HookTrustState } from "./trust.ts";
+
+/** Events whose hooks run at the same time. */
+const MOST_RUNS = 3;
+
+interface HostOptions {
+  /** Real paths, the project first. */
+  readonly roots: readonly string[];
+  readonly user: Pick<UserConfig, "state_dir" | "hooks" | "approved_hooks" | "command_environment">;
+  readonly sandbox: Pick<CommandSandbox, "overlaid">;
+  /** Neovim's own. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** One run of an event's hooks. */
+export interface HookRun {
+  readonly session: string;
+  /** A turn of the session cannot change files. */
+  readonly isReadOnly: boolean;
+  /** Globs of files that hooks must not read. */
+  readonly denied: readonly string[];
+  readonly signal: AbortSignal;
+  /** Whether the user approves a hook; undefined if the turn was stopped. Undefined: nobody can be asked. */
+  readonly confirm: ((title: string, detail: string) => Promise<boolean | undefined>) | undefined;
+  /** Logs a decision. @param answer such as "denied by hook" @param rule the hook and its reason */
+  log(answer: string, title: string, rule: string): void;
+  notice(text: string): void;
+}
+
+/** A hook with its scripts, as they are now. */
+export interface ReadHook {
+  readonly hook: Hook;
+  readonly scripts: readonly HookScript[];
+  /** Names it with its scripts' text. */
+  readonly id: string;
+  readonly trust: HookTrustState;
+}
+
+/** Its decision; undefined: it did not run, and has no objection. */
+interface Ran {
+  readonly read: ReadHook;
+  readonly decision: HookDecision;
+}
+
+interface DecidedHook extends HookDecision {
+  readonly name: string;
+  readonly isFailure: boolean;
+}
+
+export class HookHost {
+  readonly changes = new HookChanges();
+  readonly #options: HostOptions;
+  readonly #trust: HookTrust;
+  /** Hooks that the user has refused, by id: they ask again when the user approves them in the list. */
+  readonly #refused = new Set<string>();
+  /** The last result of each hook, by id. */
+  readonly #last = new Map<string, string>();
+  /** Notices that were shown. */
+  readonly #reported = new Set<string>();
+  /** Open questions, by the hook's id. */
+  readonly #asking = new Map<string, Promise<boolean | undefined>>();
+  /** Runs that wait for a place: hooks of concurrent calls would compete for the machine. */
+  readonly #waiting: (() => void)[] = [];
+  #places = MOST_RUNS;
+  /** Hooks without a sandbox that the user was asked about, by id. */
+  readonly #offered = new Set<string>();
+  #known: ReadonlySet<HookEvent> = new Set();
+  /** Sessions with a message. */
+  readonly #sessions = new Set<string>();
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#trust = new HookTrust(options.user.state_dir, options.roots[0] ?? "");
+  }
+
+  /** The events that had hooks when the project was opened: nothing is looked up for others. */
+  get known(): ReadonlySet<HookEvent> {
+    return this.#known;
+  }
+
+  /** A message of the session is about to be sent. @returns whether it is the first one */
+  begin(session: string): boolean {
+    const isFirst = !this.#sessions.has(session);
+    this.#sessions.add(session);
+    return isFirst;
+  }
+
+  /** The session is closed. @returns whether it has hooks for that */
+  end(session: string): boolean {
+    return this.#sessions.delete(session) && this.#known.has("SessionEnd");
+  }
+
+  /** The sessions that have begun. */
+  get sessions(): readonly string[] {
+    return [...this.#sessions];
+  }
+
+  /** The hooks as the options and files name them now. */
+  async hooks(): Promise<HookList> {
+    const { roots: [root = ""], user, environment: { HOME: home } } = this.#options;
+    return await hooksOf(user.hooks, { root, home });
+  }
+
+  /** Looks up the events that have hooks, for the project's engine. @returns also the entries that are not served */
+  async open(): Promise<readonly string[]> {
+    const { hooks, problems } = await this.hooks();
+    this.#known = new Set(hooks.map(({ event }) => event));
+    return problems;
+  }
+
+  /** For the user. @param denied globs of files that hooks must not read */
+  async list(denied: readonly string[]): Promise<readonly ShownHook[]> {
+    const { hooks, problems } = await this.hooks();
+    const rows = await Promise.all(hooks.map(async (hook): Promise<ShownHook> => {
+      const read = await this.read(hook, denied);
+      const state = this.#refused.has(read.id)
+        ? "refused"
+        : read.trust === "unknown"
+        ? "not approved"
+        : read.trust;
+      return {
+        id: read.id,
+        label: `${eventText(hook)} · ${hookName(hook)}`,
+        state,
+        last: this.#last.get(read.id) ?? "",
+        description: describeHook(hook, read.scripts),
+      };
+    }));
+    const unserved = problems.map((problem): ShownHook => ({
+      id: "",
+      label: oneLine(problem),
+      state: "not served",
+      last: "",
+      description: [oneLine(problem)],
+    }));
+    return [...rows, ...unserved];
+  }
+
+  /** The user approves or refuses a hook of the list. @throws {Error} one line */
+  async decide(id: string, isApproved: boolean, denied: readonly string[]): Promise<void> {
+    const all = await Promise.all((await this.hooks()).hooks.map((hook) => this.read(hook, denied)));
+    const read = all.find((one) => one.id === id);
+    if (read === undefined) {
+      throw new Error("Cannot change the hook: it is another one by now. List them again.");
+    }
+    if (!isApproved) return void this.#refused.add(id);
+    await this.#trust.approve(read.hook, read.scripts);
+    this.#refused.delete(id);
+  }
+
+  /** @throws {Error} one line */
+  async read(hook: Hook, denied: readonly string[]): Promise<ReadHook> {
+    const { roots: [root = ""], environment: { HOME: home } } = this.#options;
+    const scripts = await scriptsOf(hook, { root, home, denied });
+    const id = await this.#trust.idOf(hook, scripts);
+    return { hook, scripts, id, trust: await this.#trust.stateOf(hook, scripts) };
+  }
+
+  /** Runs the hooks of an event, one after another. @throws {Error} one line, if the turn was stopped */
+  async run(input: HookInput, run: HookRun): Promise<HookOutcome> {
+    if (!this.#known.has(input.event)) return { context: [] };
+    const { hooks } = await this.hooks();
+    const subject = subjectOf(input);
+    const fitting = hooks.filter(({ event, matcher, rule }) =>
+      event === input.event && matches(matcher, subject) &&
+      (rule === undefined || !("tool" in input) || matchesRule(rule, input.tool, input.input))
+    );
+    const ran: Ran[] = [];
+    const ready: ReadHook[] = [];
+    for (const hook of fitting) {
+      const read = await this.read(hook, run.denied);
+      const answer = await this.#mayRun(read, run);
+      if (answer === undefined) throw new Error("the turn was stopped");
+      if (answer.type === "run") ready.push(read);
+      else if (answer.failure !== undefined) ran.push({ read, decision: { failure: answer.failure } });
+    }
+    if (ready.length === 0) return this.#outcome(input, ran, run);
+    if (this.#places === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#places--;
+    try {
+      return await this.#runAll(ready, ran, input, run);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#places++;
+      else next();
+    }
+  }
+
+  /**
+   * Runs the hooks of a notification on the machine itself, without a sandbox: each needs an approval that says so. None
+   * may name a file of the project, which the agent can change.
+   */
+  async notify(input: Extract<HookInput, { event: "Notification" }>, run: HookRun): Promise<void> {
+    const { roots, user, environment } = this.#options;
+    const [root = ""] = roots;
+    const bash = await findProgram("bash", roots);
+    if (bash === undefined || user.approved_hooks !== undefined) return;
+    for (const hook of (await this.hooks()).hooks) {
+      if (hook.event !== input.event || !matches(hook.matcher, input.about)) continue;
+      const read = await this.read(hook, run.denied);
+      const inProject = read.scripts.find(({ path }) => roots.some((one) => isInside(path, one)));
+      if (inProject !== undefined) {
+        this.#note(
+          {
+            read,
+            decision: { failure: `without a sandbox, ${inProject.name} must be outside of the project` },
+          },
+          input,
+          run,
+        );
+        continue;
+      }
+      // The question is an approval, too, and is asked once.
+      if (read.trust !== "approved" && this.#offered.has(read.id)) continue;
+      this.#offered.add(read.id);
+      const answer = await this.#mayRun(read, run);
+      // The turn has ended before an answer.
+      if (answer === undefined) this.#offered.delete(read.id);
+      if (answer?.type !== "run") continue;
+      const end = await runHook(
+        {
+          profile: "notification_hook",
+          program: bash,
+          args: ["-c", START, "hook", hook.command],
+          env: {
+            ...commandEnvironment(user.command_environment, undefined, environment),
+            CLAUDE_PROJECT_DIR: root,
+          },
+          cwd: root,
+          timeout: hook.timeout * 1_000,
+        },
+        payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly }),
+        run.signal,
+      );
+      this.#note({ read, decision: decisionOf(input.event, end, hook.cursor !== undefined) }, input, run);
+    }
+  }
+
+  async #runAll(
+    ready: readonly ReadHook[],
+    ran: Ran[],
+    input: HookInput,
+    run: HookRun,
+  ): Promise<HookOutcome> {
+    const isKept = input.event === "PostToolUse";
+    const place = await this.#options.sandbox.overlaid(run.denied, isKept).catch((error) => messageOf(error));
+    if (typeof place === "string") {
+      const decision = { failure: `it cannot run: ${place}` };
+      return this.#outcome(input, [...ran, ...ready.map((read) => ({ read, decision }))], run);
+    }
+    const { rehearsal } = place;
+    try {
+      for (const read of ready) {
+        run.signal.throwIfAborted();
+        const decision = await this.#runOne(read, input, run, place);
+        ran.push({ read, decision });
+        if (decision.decision === "deny" && !isKept) break;
+      }
+      run.signal.throwIfAborted();
+      const outcome = this.#outcome(input, ran, run);
+      if (!isKept) return outcome;
+      const isWhole = ran.every(({ decision }) => decision.failure === undefined);
+      const names = ready.map(({ hook }) => hookName(hook));
+      return {
+        ...outcome,
+        ...defined({ effects: await this.changes.add(run.session, rehearsal, names, isWhole) }),
+      };
+    } finally {
+      if (!this.changes.has(rehearsal)) await rehearsal[Symbol.asyncDispose]().catch(() => {});
+    }
+  }
+
+  /** Undefined: the turn was stopped. */
+  async #mayRun(
+    { hook, scripts, id, trust }: ReadHook,
+    run: HookRun,
+  ): Promise<{ readonly type: "run" } | { readonly type: "skip"; readonly failure?: string } | undefined> {
+    const { approved_hooks: isApproved } = this.#options.user;
+    const name = hookName(hook);
+    if (trust === "approved" || isApproved === true) return { type: "run" };
+    // An approved guard never becomes an open door because its text has changed.
+    const failure = trust === "changed" ? "it has changed, and you have not approved the change" : undefined;
+    const skip = { type: "skip", ...defined({ failure }) } as const;
+    if (isApproved === false) {
+      const text = `The hook ${name} (${
+        eventText(hook)
+      }) does not run: it is not approved. Approve it in Neovim, or use --hooks.`;
+      this.#tell(text, run);
+      return skip;
+    }
+    const { confirm } = run;
+    if (this.#refused.has(id) || confirm === undefined) return skip;
+    const answer = await this.#ask(id, async () => {
+      const changed = trust === "changed" ? "IT HAS CHANGED since you approved it.\n" : "";
+      const detail = changed + describeHook(hook, scripts).join("\n");
+      const answer = await confirm(`run the hook ${name} at ${eventText(hook)}`, detail);
+      if (answer === true) await this.#trust.approve(hook, scripts);
+      if (answer === false) this.#refused.add(id);
+      return answer;
+    });
+    if (answer === undefined) return undefined;
+    return answer ? { type: "run" } : skip;
+  }
+
+  /** One question at a time about a hook. A question that was stopped is asked again for who waits. */
+  async #ask(id: string, confirm: () => Promise<boolean | undefined>): Promise<boolean | undefined> {
+    for (let open = this.#asking.get(id); open !== undefined; open = this.#asking.get(id)) {
+      const answer = await open.catch(() => undefined);
+      if (answer !== undefined) return answer;
+    }
+    const question = confirm().finally(() => this.#asking.delete(id));
+    this.#asking.set(id, question);
+    return await question;
+  }
+
+  async #runOne(
+    { hook, scripts }: ReadHook,
+    input: HookInput,
+    run: HookRun,
+    place: Awaited<ReturnType<CommandSandbox["overlaid"]>>,
+  ): Promise<HookDecision> {
+    const { roots, user } = this.#options;
+    const [root = ""] = roots;
+    try {
+      const bash = await findProgram("bash", roots);
+      if (bash === undefined) return { failure: "bash was not found on the PATH outside of the project" };
+      const words = [bash, "-c", START, "hook", hook.command];
+      const mounts = await scriptMounts(scripts, join(user.state_dir, "hooks", "scripts"));
+      const { program, args } = await place.program(words, mounts);
+      const env = { ...place.environment, CLAUDE_PROJECT_DIR: root, CURSOR_PROJECT_DIR: root };
+      const end = await runHook(
+        {
+          profile: "hook",
+          program,
+          args,
+          env,
+          cwd: "/",
+          timeout: hook.timeout * 1_000,
+          isPastLimits: () => place.rehearsal.isPastLimits(),
+        },
+        payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly }),
+        run.signal,
+      );
+      return decisionOf(input.event, end, hook.cursor !== undefined);
+    } catch (error) {
+      return { failure: messageOf(error) };
+    }
+  }
+
+  /** Joins the decisions: a refusal wins, then a question. */
+  #outcome(input: HookInput, ran: readonly Ran[], run: HookRun): HookOutcome {
+    const isGuard = input.event === "PreToolUse";
+    for (const one of ran) this.#note(one, input, run);
+    const decided = ran.map(({ read: { hook }, decision }): DecidedHook => {
+      const name = hookName(hook);
+      const { failure } = decision;
+      if (failure === undefined || !isGuard) return { ...decision, name, isFailure: false };
+      const reason = `the hook ${name} failed: ${failure}`;
+      return { decision: hook.failsClosed ? "deny" : "ask", reason, name, isFailure: true };
+    });
+    const first = decided.find(({ decision }) => decision === "deny") ??
+      decided.find(({ decision }) => decision === "ask");
+    const changed = decided.findLast(({ input }) => input !== undefined);
+    return {
+      context: decided.flatMap(({ name, context }) =>
+        context === undefined ? [] : [{ hook: name, text: context }]
+      ),
+      ...defined({
+        decision: first?.decision === "allow" ? undefined : first?.decision,
+        reason: first === undefined ? undefined : reasonOf(first),
+        changed: changed?.input && { hook: changed.name, input: changed.input },
+        stop: decided.find(({ stop }) => stop !== undefined)?.stop,
+      }),
+    };
+  }
+
+  #note({ read: { hook, id }, decision }: Ran, input: HookInput, run: HookRun): void {
+    const name = hookName(hook);
+    const { decision: word, reason, failure, message, stop, context, input: changed } = decision;
+    const title = `${input.event}${"tool" in input ? ` ${input.tool}` : ""}`;
+    const because = reason === undefined ? "" : `: ${oneLine(reason)}`;
+    const results = [
+      ...failure === undefined ? [] : [`failed: ${oneLine(failure)}`],
+      ...word === "deny" ? [`refused${because}`] : word === "ask" ? [`asks${because}`] : [],
+      ...changed === undefined ? [] : ["changed the call"],
+      ...context === undefined ? [] : ["told the model something"],
+      ...stop === undefined ? [] : [`ended the turn: ${oneLine(stop)}`],
+    ];
+    this.#last.set(id, results.length === 0 ? "no objection" : results.join(", "));
+    for (const result of results) run.log(`hook ${name}`, title, result);
+    if (message !== undefined) run.notice(`${name} says: ${oneLine(message)}`);
+    if (failure !== undefined && input.event !== "PreToolUse") {
+      this.#tell(`The hook ${name} (${eventText(hook)}) failed: ${oneLine(failure)}.`, run);
+    }
+  }
+
+  /** Once. */
+  #tell(text: string, { notice }: HookRun): void {
+    if (!this.#reported.has(text)) notice(text);
+    this.#reported.add(text);
+  }
+}
+
+function reasonOf({ name, reason, isFailure }: DecidedHook): string {
+  if (isFailure && reason !== undefined) return reason;
+  return reason === undefined ? `the hook ${name} gave no reason` : `${reason} (hook ${name})`;
+}
+
+/** The processor share and the thread limit of commands: see bubblewrap.ts. */
+const START = `{ echo 10 >/proc/self/autogroup; ulimit -c 0; ulimit -f 2097152; } 2>/dev/null; eval "$1"`;

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { matcherProblem, matches, matchesRule } from "./matcher.ts";
+
+Deno.test("names match exactly, other matchers are regular expressions", () => {
+  for (
+    const [matcher, subject, expected] of [
+      ["", "Bash", true],
+      ["*", "Bash", true],
+      ["Bash", "Bash", true],
+      ["Bash", "BashOutput", false],
+      ["Edit|Write", "Write", true],
+      ["Edit, Write", "Write", true],
+      ["^Bash", "BashOutput", true],
+      ["mcp__memory", "mcp__memory__read", false],
+      ["mcp__memory__.*", "mcp__memory__read", true],
+    ] as const
+  ) assert.equal(matches(matcher, subject), expected, `${matcher} ${subject}`);
+  assert.equal(matches("Bash", undefined), true);
+  assert.match(matcherProblem("(") ?? "", /not a regular expression/);
+  assert.match(matcherProblem("(a+)+$") ?? "", /repeats/);
+  assert.equal(matcherProblem("^(Edit|Write)$"), undefined);
+});
+
+Deno.test("a rule narrows a hook to some calls, and one that cannot be read narrows nothing", () => {
+  for (
+    const [rule, tool, input, expected] of [
+      ["Bash(git push *)", "Bash", { command: "git push origin" }, true],
+      ["Bash(git push:*)", "Bash", { command: "git push" }, true],
+      ["Bash(git push *)", "Bash", { command: "cd x && git push -f" }, true],
+      ["Bash(git push *)", "Bash", { command: "git pull" }, false],
+      ["Bash(rm *)", "Read", { file_path: "rm" }, false],
+      ["Edit(*.ts)", "Edit", { file_path: "/p/src/a.ts" }, true],
+      ["Edit(*.ts)", "Edit", { file_path: "/p/src/a.js" }, false],
+      ["mcp__*", "mcp__a__b", {}, true],
+      ["a(b", "Bash", { command: "ls" }, true],
+    ] as const
+  ) assert.equal(matchesRule(rule, tool, input), expected, rule);
+});

@@ -1,0 +1,94 @@
+/** The files that a hook's command names: the approval covers their text, and exactly this text runs. */
+import { join, relative, resolve } from "node:path";
+import { globMatcher } from "../../policy/glob.ts";
+import { isInside } from "../../policy/path.ts";
+import { encodeHex } from "../system/hex.ts";
+import { oneFile } from "../system/one_file.ts";
+import type { Mount } from "../system/sandbox/mounts.ts";
+import { wholeFile } from "../system/whole_file.ts";
+import type { Hook } from "./entries.ts";
+
+export interface HookScript {
+  /** Real path. */
+  readonly path: string;
+  /** Relative to the project, or absolute. */
+  readonly name: string;
+  /** SHA-256, hexadecimal. */
+  readonly hash: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isExecutable: boolean;
+}
+
+interface ScriptPlace {
+  /** Real path of the project. */
+  readonly root: string;
+  readonly home: string | undefined;
+  /** Globs of unreadable files: their text is no script. */
+  readonly denied: readonly string[];
+}
+
+const LARGEST = 1024 * 1024;
+const MOST_SCRIPTS = 20;
+
+/** A file that changes while it is read counts as missing: then the hook is another one. */
+export async function scriptsOf(
+  { command, file }: Pick<Hook, "command" | "file">,
+  { root, home, denied }: ScriptPlace,
+): Promise<readonly HookScript[]> {
+  const isDenied = globMatcher(denied);
+  // Only the user's own hooks name files of the home folder.
+  const isOfUser = file === undefined || file.startsWith("~/");
+  const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
+  const isOpen = (real: string) => {
+    const name = relative(root, real);
+    if (isInside(real, root)) return !isDenied(name) && !name.split("/").includes(".git");
+    return isOfUser && realHome !== undefined && isInside(real, realHome) && !isDenied(real.slice(1));
+  };
+  const scripts = new Map<string, HookScript>();
+  for (const path of namedPaths(command, root, home)) {
+    if (scripts.size >= MOST_SCRIPTS) break;
+    const script = await readScript(path, root, isOpen).catch(() => undefined);
+    if (script !== undefined) scripts.set(script.path, script);
+  }
+  return [...scripts.values()];
+}
+
+async function readScript(
+  path: string,
+  root: string,
+  isOpen: (real: string) => boolean,
+): Promise<HookScript | undefined> {
+  if (!isOpen(await Deno.realPath(path))) return undefined;
+  const { real, bytes } = await oneFile(path, LARGEST);
+  if (!isOpen(real)) return undefined;
+  const { mode } = await Deno.stat(real);
+  const text = new Uint8Array(bytes);
+  const hash = encodeHex(new Uint8Array(await crypto.subtle.digest("SHA-256", text)));
+  const name = isInside(real, root) ? relative(root, real) : real;
+  return { path: real, name, hash, bytes: text, isExecutable: ((mode ?? 0) & 0o111) !== 0 };
+}
+
+/** Words of the command that may be paths. */
+function namedPaths(command: string, root: string, home: string | undefined): readonly string[] {
+  const text = command
+    .replace(/\$\{?(?:CLAUDE_PROJECT_DIR|CURSOR_PROJECT_DIR|PWD)\}?/g, root)
+    .replace(/\$\{?HOME\}?/g, home ?? "/nonexistent")
+    .replace(/["']/g, "");
+  const words = text.split(/[\s;|&<>()`=]+/).filter((word) => word !== "" && !word.startsWith("-"));
+  const paths = words.map((word) =>
+    word.startsWith("~/") && home !== undefined ? join(home, word.slice(2)) : resolve(root, word)
+  );
+  return [...new Set(paths)];
+}
+
+/** The approved texts, in the places of the files. @param folder of the supervisor */
+export async function scriptMounts(
+  scripts: readonly HookScript[],
+  folder: string,
+): Promise<readonly Mount[]> {
+  return await Promise.all(scripts.map(async ({ path, hash, bytes, isExecutable }): Promise<Mount> => {
+    const source = await wholeFile(join(folder, isExecutable ? `${hash}.x` : hash), bytes);
+    await Deno.chmod(source, isExecutable ? 0o500 : 0o400);
+    return { kind: "read", path, source };
+  }));
+}

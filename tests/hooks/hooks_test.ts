@@ -1,0 +1,158 @@
+/** Hooks in Claude Code's format, as files of a project, in the whole program. */
+import assert from "node:assert/strict";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+import type { RunningAgent } from "../support/agent.ts";
+import type { ChildNvim } from "../support/nvim.ts";
+import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
+
+const ignore = Deno.build.os !== "linux";
+
+/** As Claude Code's own examples write them. */
+const GUARD = `#!/bin/bash
+input=$(cat)
+command=$(printf %s "$input" | sed -n 's/.*"command":"\\([^"]*\\)".*/\\1/p')
+case "$command" in
+  rm*) echo "Blocked: rm is not allowed" >&2; exit 2;;
+esac
+`;
+const FORMAT = `#!/bin/bash
+file=$(sed -n 's/.*"file_path":"\\([^"]*\\)".*/\\1/p')
+[ -f "$file" ] && sed -i 's/ *$//' "$file"
+exit 0
+`;
+const entry = (command: string) => ({ type: "command", command });
+const SETTINGS = JSON.stringify({
+  hooks: {
+    PreToolUse: [{ matcher: "Bash", hooks: [entry('bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh')] }],
+    PostToolUse: [{ matcher: "Edit|Write", hooks: [entry("bash .claude/hooks/format.sh")] }],
+  },
+});
+
+const EVENTS = JSON.stringify({
+  hooks: {
+    SessionStart: [{ hooks: [entry("echo The codename is Heron.")] }],
+    UserPromptSubmit: [{
+      hooks: [entry("grep -q password && { echo Never send passwords. >&2; exit 2; }; true")],
+    }],
+    Stop: [{ hooks: [entry("grep -q Finished || { echo Run the tests first. >&2; exit 2; }")] }],
+    PreCompact: [{ matcher: "manual", hooks: [entry("echo Not now. >&2; exit 2")] }],
+    SessionEnd: [{ hooks: [entry("exit 1")] }],
+  },
+});
+
+const testEvents = inOneNeovim({
+  script: "",
+  group: "hook events",
+  hasOwnState: true,
+  project: { "a.txt": "one\n", ".agents/hooks.json": EVENTS },
+  options: `sessions = { title = false }`,
+});
+
+const test = inOneNeovim({
+  script: "",
+  group: "hooks",
+  hasOwnState: true,
+  project: {
+    "a.txt": "one\n",
+    ".claude/settings.json": SETTINGS,
+    ".claude/hooks/guard.sh": GUARD,
+    ".claude/hooks/format.sh": FORMAT,
+  },
+  options: `sessions = { title = false }`,
+});
+
+/** Neovim takes no key for an answer before the user has had time to see the question. */
+async function answer(nvim: ChildNvim, question: string, key: string): Promise<void> {
+  await nvim.waitForScreen(question);
+  await nvim.command("stopinsert");
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen("r reject");
+  await nvim.keys(key);
+}
+
+/** The newest result of a call that the model has got. */
+function sent({ server }: RunningAgent): string {
+  return JSON.stringify(server.requests.at(-1)?.body);
+}
+
+test(
+  "a guard for Claude Code refuses a command once it is approved, and a formatter's work is the call's",
+  async (agent) => {
+    const { nvim, project, server } = agent;
+    server.play(`call run {"command": "rm a.txt", "access": "write"}
+---
+call write {"path": "b.txt", "content": "two   \\n"}
+---
+say Done.`);
+    await nvim.command("Agent Remove it");
+    await answer(nvim, "run the hook guard.sh at PreToolUse of Bash", "a");
+    await answer(nvim, "run the hook format.sh at PostToolUse of Edit|Write", "a");
+    await waitForTurn(nvim);
+    await waitForChat(nvim, "Blocked: rm is not allowed");
+    assert.equal(await project.read("a.txt"), "one\n");
+    assert.equal(await project.read("b.txt"), "two\n");
+    assert.match(sent(agent), /kept: b.txt/);
+    await nvim.command("Agent log");
+    await nvim.waitForScreen("hook guard.sh");
+    await nvim.command("Agent undo 1");
+    await nvim.waitFor(`vim.fn.filereadable("b.txt") == 0`);
+  },
+  ignore,
+);
+
+test("a changed script is another hook: it asks again, and until then its calls ask", async (agent) => {
+  const { nvim, project, server } = agent;
+  server.play(`call run {"command": "ls"}
+---
+say Listed.`);
+  await nvim.command("Agent List");
+  await answer(nvim, "run the hook guard.sh", "a");
+  await waitForChat(nvim, "Listed.");
+  await project.write(".claude/hooks/guard.sh", GUARD.replace("exit 2", "exit 0"));
+  server.play(`call run {"command": "rm a.txt", "access": "write"}
+---
+say Refused.`);
+  await nvim.command("Agent Remove it");
+  await nvim.waitForScreen("IT HAS CHANGED");
+  await answer(nvim, "IT HAS CHANGED", "r");
+  await answer(nvim, "it has changed, and you have not approved", "r");
+  await waitForChat(nvim, "Refused.");
+  assert.equal(await project.read("a.txt"), "one\n");
+  await endEngines(agent);
+}, ignore);
+
+testEvents(
+  "hooks speak at the start, refuse a message, and keep a turn from ending three times",
+  async (agent) => {
+    const { nvim, server } = agent;
+    server.play(`say All is well.
+---
+expect Run the tests first.
+say I did.
+---
+say I did, really.
+---
+say I did, as I said.`);
+    await nvim.command("Agent Begin");
+    await answer(nvim, "run the hook echo The codename at SessionStart", "a");
+    await answer(nvim, "at UserPromptSubmit", "a");
+    await answer(nvim, "at Stop", "a");
+    await waitForChat(nvim, "I did, as I said.");
+    await waitForTurn(nvim);
+    const first = JSON.stringify(server.requests.at(-4)?.body);
+    assert.match(first, /The hook echo The codename says\. .*<<< hook \w+\\nThe codename is Heron\./);
+    const before = server.requests.length;
+    await nvim.command("Agent My password is hunter2");
+    await nvim.waitForScreen("Never send passwords.");
+    await nvim.waitForScreen("My password is hunter2");
+    assert.equal(server.requests.length, before);
+    server.play("say Finished.");
+    await nvim.command("stopinsert");
+    await nvim.command("Agent Go on");
+    await waitForChat(nvim, "Finished.");
+    assert.doesNotMatch(sent(agent), /hunter2/);
+    await nvim.command("Agent hooks");
+    await nvim.waitForScreen("SessionEnd · exit 1 · not approved");
+  },
+  ignore,
+);
