@@ -19,13 +19,15 @@ const BUSY_MS = 50;
 
 /**
  * No fsync, because a damaged index is built anew. Freed pages are overwritten, so that no word of a file stays that
- * may not be read any more. FTS5 writes small pieces, because larger ones would block the engine.
+ * may not be read any more. FTS5 writes small pieces, because larger ones would block the engine. A question reads
+ * thousands of small entries all over the file, which takes half the time if the file is mapped.
  */
 const SETTINGS = `
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 1000000;
   PRAGMA synchronous = OFF;
   PRAGMA secure_delete = ON;
+  PRAGMA mmap_size = 1000000000;
 `;
 
 const FTS = "content='', contentless_delete=1, tokenize='porter unicode61'";
