@@ -1,22 +1,25 @@
 /**
  * Whole turns of agents that others wrote, in a real Neovim, against a scripted model: `deno task agents [NAME …]`.
- * Installs them from npm into `.deps` (a gigabyte). Prints what each did and what its turns cost; exits with 1 if a
- * promise is broken.
+ * Installs them from npm into `.deps` (a gigabyte). Prints what each did, and what its turns take here and in
+ * a client that allows everything; exits with 1 if a promise is broken.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ChildNvim } from "../../tests/support/nvim.ts";
 import { type Scratch, scratch, waitUntil } from "../../tests/support/project.ts";
+import type { AgentOptions } from "../../denops/agent/protocol/options/shapes.ts";
 import { DEPS, PROJECT, taskArguments, toolEnvironment } from "../environment.ts";
 import { type AgentModel, scripted, startAgentModel } from "./model.ts";
 import { agentRow, REAL_AGENTS, type RealAgent } from "./agents.ts";
+import { startBare } from "./bare.ts";
 
 const TURN_MS = 60_000;
 const BEFORE = "one\ntwo\nthree\n";
 
 interface Place {
   readonly agent: RealAgent;
+  readonly row: AgentOptions;
   readonly nvim: ChildNvim;
   readonly model: AgentModel;
   readonly project: Scratch;
@@ -48,7 +51,7 @@ async function startPlace(agent: RealAgent): Promise<Place & AsyncDisposable> {
     }),
   );
   const owned = stack.move();
-  return { agent, nvim, model, project, home, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { agent, row, nvim, model, project, home, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 async function send({ nvim }: Place, words: string, ...answers: readonly string[]): Promise<void> {
@@ -113,6 +116,47 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 };
 
+/** Turns of each kind. */
+const COMPARED = 7;
+
+/** Prints what a turn takes here, and of the same agent alone. */
+async function compare(place: Place): Promise<void> {
+  const { agent, row, home } = place;
+  await using alone = await scratch({ "a.txt": BEFORE }, { git: true, mined: false });
+  const PATH = [join(DEPS, "rg"), join(DEPS, "bin"), Deno.env.get("PATH")].join(":");
+  const begun = performance.now();
+  await using bare = await startBare(row, alone.root, { HOME: home.root, PATH });
+  await bare.prompt(scripted("Hello.", "say Hello."));
+  const first = Math.round(performance.now() - begun);
+  console.log(`${agent.name}: start and first turn alone ${first} ms`);
+  for (const kind of ["answer", "command"]) {
+    const times: Record<"here" | "alone", number[]> = { here: [], alone: [] };
+    for (let turn = 0; turn < COMPARED; turn++) {
+      const end = `say Turn ${kind} ${turn}.`;
+      const steps = kind === "command" ? [agent.calls("").command(`echo ${turn} > made.txt`), end] : [end];
+      times.alone.push(await timeOf(() => bare.prompt(scripted("Go on.", steps.join("\n---\n")))));
+      times.here.push(
+        await timeOf(async () => {
+          await send(place, "Go on.", ...steps);
+          await waitForEnd(place, `Turn ${kind} ${turn}.`);
+        }),
+      );
+    }
+    const shown = (list: readonly number[]) => Math.round(list.toSorted((a, b) => a - b)[COMPARED >> 1] ?? 0);
+    console.log(
+      `${agent.name}: a turn with ${kind}: here ${shown(times.here)} ms, alone ${
+        shown(times.alone)
+      } ms (medians of ${COMPARED})`,
+    );
+  }
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
 async function drive(agent: RealAgent): Promise<boolean> {
   await using place = await startPlace(agent);
   let isGood = true;
@@ -128,6 +172,7 @@ async function drive(agent: RealAgent): Promise<boolean> {
       if (name === "edit") return false;
     }
   }
+  await compare(place);
   return isGood;
 }
 
