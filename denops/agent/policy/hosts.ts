@@ -40,6 +40,11 @@ export function normalName(host: string): string | undefined {
 const WEB_PORTS: readonly number[] = [80, 443];
 const LAST_PORT = 65_535;
 
+/** The shortest pattern of a host that was refused. @param host "name:port" */
+export function patternOf(host: string): string {
+  return host.replace(/:(?:80|443)$/, "");
+}
+
 /** The problem of a pattern of hosts, as the end of a sentence; undefined if it is valid. */
 export function hostProblem(pattern: string): string | undefined {
   if (/[/@?#!]/.test(pattern)) return "must be a host alone, such as registry.npmjs.org";

@@ -99,6 +99,13 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   /** Opens a host to the project's commands: one of the refused rules of `rules`. */
   z.object({ type: z.literal("allow_host"), chat, rule: z.string().startsWith("host(") }),
+  /** Opens a host to another agent of the project: one of the refused ones of `rules`. */
+  z.object({
+    type: z.literal("allow_agent_host"),
+    chat,
+    agent: z.string().min(1).max(100),
+    host: z.string().min(1).max(300),
+  }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
   /** Lists the available modes. */
   z.object({ type: z.literal("modes"), request, chat, session, ...place }),

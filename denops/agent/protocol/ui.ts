@@ -168,12 +168,16 @@ export type Update =
   /** More of the answer to an `aside`; its `engine_answer` has all of it. */
   | { readonly type: "aside_text"; readonly chat: number; readonly request: number; readonly text: string }
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
-  /** `refused`: rules that would open hosts that commands could not reach. */
+  /**
+   * `refused`: rules that would open hosts that commands could not reach. `agents`: hosts that other agents could not
+   * reach.
+   */
   | {
     readonly type: "rules";
     readonly request: number;
     readonly rules: readonly ShownRule[];
     readonly refused: readonly string[];
+    readonly agents: readonly { readonly agent: string; readonly title: string; readonly host: string }[];
   }
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }

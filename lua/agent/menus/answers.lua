@@ -17,10 +17,30 @@ local function ask(chat, action, show)
   end)
 end
 
+---@class agent.RuleRow
+---@field text string
+---@field type string   of the action
+---@field rule? string
+---@field agent? string
+---@field title? string
+---@field host? string
+
+---@param chat agent.Chat
+---@param row agent.RuleRow
+local function allow_host(chat, row)
+  local answers = { "Allow it until Neovim exits", "Do not allow it" }
+  local prompt = ("%s wanted to reach %s"):format(row.title, row.host)
+  vim.ui.select(answers, { prompt = prompt }, function(_, choice)
+    if choice == 1 then
+      require("agent.client").send({ type = row.type, chat = chat.id, agent = row.agent, host = row.host })
+    end
+  end)
+end
+
 ---@param chat agent.Chat
 function M.rules(chat)
   ask(chat, { type = "rules" }, function(update)
-    if #update.rules + #update.refused == 0 then
+    if #update.rules + #update.refused + #update.agents == 0 then
       return say.info("no rules yet: A in an approval makes one")
     end
     local rows = vim.tbl_map(function(rule)
@@ -31,13 +51,20 @@ function M.rules(chat)
       local text = ("add   %s  (a command was refused)"):format(rule)
       table.insert(rows, { text = text, type = "allow_host", rule = rule })
     end
+    for _, one in ipairs(update.agents) do
+      local text = ("add   %s  for %s alone (it was refused)"):format(one.host, one.title)
+      table.insert(rows, vim.tbl_extend("error", { text = text, type = "allow_agent_host" }, one))
+    end
+    local adds = #update.refused + #update.agents > 0
     vim.ui.select(rows, {
-      prompt = #update.refused > 0 and "Rules (choose one to remove or add it)" or "Rules (choose one to remove it)",
+      prompt = adds and "Rules (choose one to remove or add it)" or "Rules (choose one to remove it)",
       format_item = function(row)
         return row.text
       end,
     }, function(row)
-      if row then
+      if row and row.host then
+        allow_host(chat, row)
+      elseif row then
         require("agent.client").send({ type = row.type, chat = chat.id, rule = row.rule })
       end
     end)

@@ -1,5 +1,6 @@
 /** Approvals, questions to the user and to Neovim, rules, and the log of approvals. */
 import { ruleText } from "../../policy/rules.ts";
+import { oneLine } from "../screen/visible.ts";
 import { logLines } from "../gate/approval_log.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 
@@ -20,7 +21,7 @@ export function approvalActions(
 
 export function ruleActions(
   { chats, push, notice }: ActionContext,
-): Handlers<"rules" | "remove_rule" | "allow_host" | "log"> {
+): Handlers<"rules" | "remove_rule" | "allow_host" | "allow_agent_host" | "log"> {
   return {
     async rules(action) {
       const { client } = await chats.at(action).session.project();
@@ -29,7 +30,8 @@ export function ruleActions(
       const known = new Set(rules.map(({ rule }) => rule));
       const refused = client.terminals.refused.map((pattern) => ruleText({ kind: "host", pattern }))
         .filter((rule) => !known.has(rule));
-      push({ type: "rules", request: action.request, rules, refused });
+      const agents = client.agents.refusedHosts.map((one) => ({ ...one, host: oneLine(one.host) }));
+      push({ type: "rules", request: action.request, rules, refused, agents });
     },
     async remove_rule({ rule, chat }) {
       const { client } = await chats.of(chat).session.project();
@@ -42,6 +44,12 @@ export function ruleActions(
       const { client } = await chats.of(chat).session.project();
       await client.permissions.rules.add(rule, "allow", "project", chat);
       notice(chat, "info", `Always allowed in this project: ${rule}`);
+    },
+    async allow_agent_host({ agent, host, chat }) {
+      const { client } = await chats.of(chat).session.project();
+      client.agents.allowHost(agent, host);
+      const forever = `to keep it, add it to the option agents.${agent}.hosts`;
+      notice(chat, "info", `Until Neovim exits ${agent} reaches ${oneLine(host)}; ${forever}.`);
     },
     async log(action) {
       const { root, client } = await chats.at(action).session.project();

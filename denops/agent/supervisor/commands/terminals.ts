@@ -1,5 +1,6 @@
 /** ACP's terminal methods: runs commands of engines after the gate's approval, in the sandbox. */
 import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../../deps/acp_sdk.ts";
+import { patternOf } from "../../policy/hosts.ts";
 import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
 import { type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
@@ -347,11 +348,6 @@ function refusals(hosts: readonly string[]): readonly string[] {
   const more = hosts.length > MOST_REFUSED ? `, ${hosts.length - MOST_REFUSED} more` : "";
   const names = hosts.slice(0, MOST_REFUSED).join(", ");
   return [`Refused hosts: ${names}${more}. Allow one with the rule host(${patternOf(first)}).`];
-}
-
-/** @param host with its port */
-function patternOf(host: string): string {
-  return host.replace(/:(?:80|443)$/, "");
 }
 
 function exitStatus(end: CommandEnd) {

@@ -9,6 +9,7 @@ import { ErrorLines, type PipeProgram } from "../pipes/pipes.ts";
 import { runFolder } from "../system/run_folder.ts";
 import { AgentTurns } from "./agent_turns.ts";
 import { conflictFolder, removeOldConflicts } from "./conflicts.ts";
+import { AgentHosts, type RefusedHost } from "./hosts.ts";
 import { agentRow, startAgentProgram } from "./program.ts";
 import type { EditorToolPorts, PlanStep } from "./tools/editor_tools.ts";
 
@@ -40,6 +41,7 @@ export class AgentHost {
   /** By pipe. */
   readonly #agents = new Map<string, AgentTurns>();
   readonly #errors = new Map<string, ErrorLines>();
+  readonly #hosts = new AgentHosts();
   /** The folder for copies of each pipe's turn. */
   readonly #spools = new Map<string, string>();
 
@@ -72,7 +74,11 @@ export class AgentHost {
     // Most users have no such agent.
     const { ToolSocket } = await import("./tools/tool_socket.ts");
     const socket = stack.use(await ToolSocket.open(tools(session)));
-    const place = { roots, user, environment, denied, hosts, sandbox: this.#sandbox, tools: socket.path };
+    const place = {
+      ...{ roots, user, environment, denied, sandbox: this.#sandbox, tools: socket.path },
+      hosts: () => [...this.#hosts.allowed(name), ...hosts()],
+      onRefused: (host: string) => this.#hosts.refuse(name, host),
+    };
     const { program, proxy } = await startAgentProgram(row, overlay, place);
     const hiddenPaths = (globs: readonly string[]) => this.#sandbox.hiddenPaths(globs);
     const turns = new AgentTurns({ row, overlay, program, proxy, hiddenPaths });
@@ -113,6 +119,19 @@ export class AgentHost {
   close(pipe: string): void {
     this.#agents.delete(pipe);
     this.#dropSpool(pipe).catch(() => {});
+  }
+
+  /** Hosts that agents wanted to reach and may not, the newest first. */
+  get refusedHosts(): readonly RefusedHost[] {
+    return this.#hosts.refused.map(({ agent, host }) => ({
+      ...{ agent, host },
+      title: agentRow(agent, this.#options.user).title,
+    }));
+  }
+
+  /** The user opens one of these hosts to the agent, until the supervisor ends. @throws {Error} one line */
+  allowHost(agent: string, host: string): void {
+    this.#hosts.allow(agent, host);
   }
 
   isAgent(pipe: string): boolean {

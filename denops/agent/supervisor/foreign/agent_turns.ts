@@ -1,4 +1,5 @@
 /** A running agent from elsewhere, whose turns write to overlays of the workspace. */
+import { patternOf } from "../../policy/hosts.ts";
 import type { CommandEffects } from "../../protocol/commands.ts";
 import type { ForeignAgent } from "../../protocol/options/foreign_agents.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
@@ -176,8 +177,11 @@ export class AgentTurns implements AsyncDisposable {
     if (first === undefined) return [];
     const more = hosts.length > MOST_REFUSED ? ` and ${hosts.length - MOST_REFUSED} more` : "";
     const names = hosts.slice(0, MOST_REFUSED).join(", ");
-    const pattern = first.replace(/:(?:80|443)$/, "");
-    return [`Refused hosts: ${names}${more}. Allow one with the rule host(${pattern}).`];
+    const { title } = this.#parts.row;
+    const rule = `the rule host(${patternOf(first)})`;
+    return [
+      `Refused hosts: ${names}${more}. \`:Agent rules\` allows one to ${title}, ${rule} to all commands.`,
+    ];
   }
 
   /** Between two turns less often: it can write nothing to the overlay. */

@@ -32,8 +32,10 @@ export interface AgentPlace {
   readonly environment: Readonly<Record<string, string>>;
   /** Globs of files that it must not read. */
   denied(): readonly string[];
-  /** Patterns of hosts that rules allow or, with "!", deny to it. */
+  /** Patterns of hosts that rules and the user allow or, with "!", deny to it. */
   hosts(): readonly string[];
+  /** @param host "name:port" */
+  onRefused(host: string): void;
 }
 
 /** @throws {Error} one line, if no row has this name */
@@ -69,7 +71,7 @@ export async function agentProgram(
 export async function startAgentProgram(
   row: ForeignAgent,
   overlay: TurnOverlay,
-  { roots, user, sandbox, tools, environment, denied, hosts }: AgentPlace,
+  { roots, user, sandbox, tools, environment, denied, hosts, onRefused }: AgentPlace,
 ): Promise<{ readonly program: PipeProgram; readonly proxy: AllowProxy }> {
   const [, ...args] = row.cmd;
   const path = await agentProgram(row, roots);
@@ -79,7 +81,7 @@ export async function startAgentProgram(
   const own = environmentOf(row, environment);
   const open = [...row.hosts, ...addressedHosts(own)];
   const all = () => [...open, ...hosts()];
-  const proxy = await AllowProxy.open({ hosts: all, environment });
+  const proxy = await AllowProxy.open({ hosts: all, environment, onRefused });
   try {
     const behind = proxied([path, ...args], proxy.socket, bash);
     const { environment: real, files } = await withRealCertificates(environment);
