@@ -15,6 +15,8 @@ export interface JudgedEffect {
   readonly why?: string;
   /** A package manager wrote it, so approving the command approves it. */
   readonly packages?: boolean;
+  /** A folder, which is kept with any of its contents. */
+  readonly isFolder?: boolean;
 }
 
 export interface EffectRules {
@@ -59,6 +61,11 @@ export function hasForeignRisk(
     effects.some(({ state, packages }) => state === "left" || packages === true);
 }
 
+/** Whether anything can be approved beside sensitive changes, which are left out then unless the user chooses them. */
+export function hasOrdinary(effects: readonly JudgedEffect[]): boolean {
+  return effects.some(({ state, isFolder }) => state === "kept" && isFolder !== true);
+}
+
 /**
  * Whether the user is asked. Changes that cannot be kept are only reported.
  * @param agreed whether the command was approved before it ran @param byUser whether the user approved this very run
@@ -85,12 +92,8 @@ function decideChanges(
   if (effects.every(({ state }) => state === "refused")) {
     return { verdict: "allow", rule: "nothing of it can be kept" };
   }
-  const left = effects.filter(({ state }) => state === "left").length;
-  if (left > 0) {
-    const reason = left === 1
-      ? "one change is sensitive and left out unless you choose it"
-      : `${left} changes are sensitive and left out unless you choose them`;
-    return { verdict: "ask", rule: "safe_to_write", reason };
+  if (effects.some(({ state }) => state === "left")) {
+    return { verdict: "ask", rule: "safe_to_write", reason: sensitiveReason(effects) };
   }
   if (agreed) return { verdict: "allow", rule: "the command was allowed" };
   const packages = effects.find((effect) => effect.packages);
@@ -98,4 +101,18 @@ function decideChanges(
     return { verdict: "allow", rule: "commands = project" };
   }
   return { verdict: "ask", rule: "asked", reason: "" };
+}
+
+/** Says which changes are sensitive, and whether they are chosen in the approval. */
+function sensitiveReason(effects: readonly JudgedEffect[]): string {
+  const left = effects.filter(({ state }) => state === "left");
+  const files = left.filter(({ isFolder }) => isFolder !== true);
+  const count = files.length || left.length;
+  if (hasOrdinary(effects)) {
+    return count === 1
+      ? "one change is sensitive and left out unless you choose it"
+      : `${count} changes are sensitive and left out unless you choose them`;
+  }
+  const which = effects.some(({ state }) => state === "refused") ? " that can be kept" : "";
+  return count === 1 ? `the only change${which} is sensitive` : `all ${count} changes${which} are sensitive`;
 }

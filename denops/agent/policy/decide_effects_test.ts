@@ -28,6 +28,23 @@ Deno.test("each change is judged by the rules on files", () => {
   });
 });
 
+Deno.test("the question says which changes are sensitive, and whether they are left out", () => {
+  const [plain, trap, refused] = [judge("a.ts"), judge(".envrc"), judge("a.ts", "deny")];
+  const folder = { ...plain, isFolder: true };
+  const reason = (...effects: Parameters<typeof decideEffects>[0]) => {
+    const decision = decideEffects(effects, { agreed: true, byUser: true }, "look", TRUST);
+    return decision.verdict === "ask" ? decision.reason : "";
+  };
+  assert.equal(reason(plain, trap), "one change is sensitive and left out unless you choose it");
+  assert.equal(reason(plain, trap, trap), "2 changes are sensitive and left out unless you choose them");
+  // Nothing else can be approved: the approval has them chosen.
+  assert.equal(reason(trap), "the only change is sensitive");
+  assert.equal(reason(folder, trap), "the only change is sensitive");
+  assert.equal(reason({ ...trap, isFolder: true }, trap), "the only change is sensitive");
+  assert.equal(reason(trap, trap), "all 2 changes are sensitive");
+  assert.equal(reason(trap, refused), "the only change that can be kept is sensitive");
+});
+
 Deno.test("who is asked: nobody where it was agreed to and touches nothing sensitive", () => {
   const [plain, trap, packages, refused] = [
     judge("a.ts"),

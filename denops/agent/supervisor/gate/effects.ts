@@ -6,6 +6,7 @@ import {
   type EffectRules,
   type EffectState,
   hasForeignRisk,
+  hasOrdinary,
   type JudgedEffect,
   judgeEffect,
   rulesOnChanges,
@@ -89,6 +90,7 @@ export class EffectsReview {
         effect,
         part,
         name: nameOf(effect.path),
+        isFolder: isFolder(part),
         ...judge(part, { tree, judgeName, risk }),
       }))
     );
@@ -111,8 +113,7 @@ export class EffectsReview {
 
   /** Rows for the user: sensitive changes are dropped by default, unless nothing else can be approved. */
   rows(): readonly EffectRow[] {
-    const others = this.#parts.some(({ state, part }) => state === "kept" && !isFolder(part));
-    if (!others) {
+    if (!hasOrdinary(this.#parts)) {
       this.#parts = this.#parts.map((one) => one.state === "left" ? { ...one, state: "kept" } : one);
     }
     return this.#grouped().map(({ view }) => view);
