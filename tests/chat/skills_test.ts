@@ -5,7 +5,7 @@ import { objects, property, string } from "../model/model_messages.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
-import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
+import { inOneNeovim } from "../support/shared_agent.ts";
 
 const skill = (name: string, body: string, more = "") =>
   `---\nname: ${name}\ndescription: Use it for ${name}.\n${more}---\n\n${body}\n`;
@@ -224,7 +224,6 @@ test("one list after a slash; a project's skill takes the place of no sub-comman
     await nvim.keys("<Esc>ggcG/undo<Esc><CR>");
     await nvim.waitForScreen("this session has changed no file yet");
     assert.equal(agent.server.requests.length, 0);
-    await endEngines(agent);
   } finally {
     await Deno.remove(join(await home(agent), ".agents"), { recursive: true });
   }

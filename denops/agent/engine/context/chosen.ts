@@ -26,6 +26,11 @@ export function givenId(uri: string): string {
   return `given:${uri}`;
 }
 
+/** A skill, which is kept as if it was pinned. */
+export function skillId(name: string): string {
+  return `skill:${name}`;
+}
+
 export function rulesId(path: string): string {
   return `rules:${path}`;
 }

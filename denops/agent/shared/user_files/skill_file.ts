@@ -94,7 +94,7 @@ export function skillText(
   ].join("\n");
 }
 
-/** Whether a text is that of a skill. */
-export function isSkillText(text: string): boolean {
-  return /^Skill [a-z\d-]{1,64}, version [\da-f]{12}\. Its folder is /.test(text);
+/** The name of the skill whose text this is; undefined for other texts. */
+export function skillNameIn(text: string): string | undefined {
+  return /^Skill ([a-z\d-]{1,64}), version [\da-f]{12}\. Its folder is /.exec(text)?.[1];
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { assertEachLinear } from "../../../../tests/support/growth.ts";
-import { isSkillText, readSkillFile, skillText } from "./skill_file.ts";
+import { readSkillFile, skillNameIn, skillText } from "./skill_file.ts";
 
 const file = (settings: string, body = "Do it.") => `---\n${settings}\n---\n\n${body}\n`;
 
@@ -86,7 +86,11 @@ Deno.test("a skill's text names its folder and files, and only its head makes it
     "Skill pdf, version 0123456789ab. Its folder is /s/pdf; the paths in it are relative to that.\n" +
       "Its other files: a.md, b/c.py\nIt needs: Python\n\nDo it.",
   );
-  assert.ok(isSkillText(text) && !isSkillText(`See ${text}`) && !isSkillText("Skill pdf, version 1."));
+  assert.deepEqual([text, `See ${text}`, "Skill pdf, version 1."].map(skillNameIn), [
+    "pdf",
+    undefined,
+    undefined,
+  ]);
   const many = Array.from({ length: 500 }, (_, at) => `some-folder/file-${at}.md`);
   assert.match(skillText(skill, { version: "0123456789ab", folder: "/s", files: many }), /, and \d+ more\n/);
 });

@@ -43,22 +43,32 @@ interface FoundSkills {
 
 /** Never rejects. @param rules of the project's files */
 export async function findSkills(places: SkillRoots, rules: FileRules): Promise<FoundSkills> {
+  const { roots } = places;
   const problems: string[] = [];
-  const users = (await Promise.all(ofUser(places).map(({ folder, label }) => ofFolder(folder, label))))
-    .flat().map((skill): FoundSkill => ({ ...skill, path: skill.folder, isUsers: true }));
-  const isUsers = new Set(users.map(({ folder }) => folder));
-  const projects: FoundSkill[] = [];
-  for (const { root, folder, label } of ofProject(places)) {
-    for (const skill of await ofFolder(folder, label)) {
-      if (isUsers.has(skill.folder)) continue;
-      try {
-        const path = pathInProject(skill, root, places.roots, rules);
-        if (path !== undefined) projects.push({ ...skill, path, isUsers: false });
-      } catch (error) {
-        problems.push(`Cannot use the skill ${skill.label}: ${messageOf(error)}.`);
-      }
-    }
+  const ofUsers = (await Promise.all(ofUser(places).map(({ folder, label }) => ofFolder(folder, label))))
+    .flat();
+  const ofProjects = await Promise.all(
+    ofProject(places).map(async ({ root, folder, label }) =>
+      (await ofFolder(folder, label)).map((skill) => ({ ...skill, root }))
+    ),
+  );
+  const users: FoundSkill[] = [];
+  const inside: (SkillFolderPlace & { readonly root: string })[] = ofProjects.flat();
+  for (const skill of ofUsers) {
+    const root = roots.find((one) => isInside(skill.folder, one));
+    // The agent writes in the project, also where a link of the user's leads.
+    if (root !== undefined) inside.push({ ...skill, root });
+    else users.push({ ...skill, path: skill.folder, isUsers: true });
   }
+  const projects = inside.flatMap(({ root, ...skill }): readonly FoundSkill[] => {
+    try {
+      const path = pathInProject(skill, root, roots, rules);
+      return path === undefined ? [] : [{ ...skill, path, isUsers: false }];
+    } catch (error) {
+      problems.push(`Cannot use the skill ${skill.label}: ${messageOf(error)}.`);
+      return [];
+    }
+  });
   // A skill that is linked into several folders counts once.
   const seen = new Set<string>();
   const skills = [...projects, ...users].filter(({ folder }) => !seen.has(folder) && seen.add(folder));
@@ -68,6 +78,10 @@ export async function findSkills(places: SkillRoots, rules: FileRules): Promise<
 interface Folder {
   readonly folder: string;
   readonly label: string;
+}
+
+interface SkillFolderPlace extends Folder {
+  readonly folderName: string;
 }
 
 function ofUser({ home, configDir }: SkillRoots): readonly Folder[] {
@@ -94,7 +108,7 @@ function ofProject({ roots }: SkillRoots): readonly (Folder & { readonly root: s
 async function ofFolder(
   folder: string,
   label: string,
-): Promise<readonly (Folder & { readonly folderName: string })[]> {
+): Promise<readonly SkillFolderPlace[]> {
   const names: string[] = [];
   try {
     for await (const { name, isFile } of Deno.readDir(folder)) if (!isFile) names.push(name);

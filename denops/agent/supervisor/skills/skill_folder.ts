@@ -1,6 +1,6 @@
 /** Reads the folder of a skill: its SKILL.md, the names of its files, and a hash of everything in it. */
-import type { BigIntStats } from "node:fs";
-import { lstat, readdir, readlink, realpath } from "node:fs/promises";
+import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
+import { readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { encodeHex } from "../system/hex.ts";
@@ -24,7 +24,7 @@ export interface SkillFolder {
   readonly files: readonly string[];
   /** Number of links that lead out of it. */
   readonly links: number;
-  /** A hash of all names and contents. */
+  /** A hash of all names and contents; "" for a folder that needs no approval. */
   readonly hash: string;
 }
 
@@ -35,9 +35,9 @@ interface Entry {
   readonly info: BigIntStats;
 }
 
-/** @param folder its real path @throws {Error} one line */
-export async function readSkillFolder(folder: string): Promise<SkillFolder> {
-  return await read(folder, await entriesIn(folder));
+/** @param folder its real path @param isHashed it needs an approval @throws {Error} one line */
+export async function readSkillFolder(folder: string, isHashed: boolean): Promise<SkillFolder> {
+  return await read(folder, entriesIn(folder), isHashed);
 }
 
 /** Keeps what was read of a folder as long as the system reports no change in it. */
@@ -45,14 +45,14 @@ export class SkillFolders {
   readonly #known = new Map<string, { readonly stamp: string; readonly read: Promise<SkillFolder> }>();
 
   /** @param folder its real path @throws {Error} one line */
-  async of(folder: string): Promise<SkillFolder> {
-    const entries = await entriesIn(folder);
+  async of(folder: string, isHashed: boolean): Promise<SkillFolder> {
+    const entries = entriesIn(folder);
     const stamp = entries.map(({ name, info: { mode, ino, size, mtimeNs, ctimeNs } }) =>
       JSON.stringify([name, ...[mode, ino, size, mtimeNs, ctimeNs].map(String)])
     ).join();
     const known = this.#known.get(folder);
     if (known?.stamp === stamp) return await known.read;
-    const reading = read(folder, entries);
+    const reading = read(folder, entries, isHashed);
     reading.catch(() => this.#known.delete(folder));
     this.#known.set(folder, { stamp, read: reading });
     return await reading;
@@ -70,7 +70,7 @@ export async function readInSkill(folder: string, path: string, most: number): P
   return bytes.includes(0) ? undefined : text;
 }
 
-async function read(folder: string, entries: readonly Entry[]): Promise<SkillFolder> {
+async function read(folder: string, entries: readonly Entry[], isHashed: boolean): Promise<SkillFolder> {
   const parts: string[] = [];
   const files: string[] = [];
   let links = 0;
@@ -82,7 +82,8 @@ async function read(folder: string, entries: readonly Entry[]): Promise<SkillFol
     const isOut = kind === "link" && !isInside(await realpath(path).catch(() => "/"), folder);
     if (isOut) links += 1;
     let hash = "";
-    if (kind !== "other" && !isOut) {
+    if (kind === "file" && !isHashed && name !== SKILL_FILE) files.push(name);
+    else if (kind !== "other" && !isOut) {
       const file = await oneFile(path, name === SKILL_FILE ? LONGEST_TEXT : MOST_BYTES)
         .catch((error) => {
           // A link to a folder inside: its files are listed under their own names.
@@ -100,22 +101,23 @@ async function read(folder: string, entries: readonly Entry[]): Promise<SkillFol
     parts.push(JSON.stringify([name, kind, target, hash, Boolean(info.mode & 0o111n)]));
   }
   if (text === undefined) throw new Error(`its ${SKILL_FILE} leads out of its folder`);
-  const hash = await sha256(new TextEncoder().encode(parts.join("\n")));
+  const hash = isHashed ? await sha256(new TextEncoder().encode(parts.join("\n"))) : "";
   return { text, version, files, links, hash };
 }
 
 /** Everything but folders, sorted. @throws {Error} one line, if the folder is too large */
-async function entriesIn(folder: string): Promise<readonly Entry[]> {
+function entriesIn(folder: string): readonly Entry[] {
   const found: Entry[] = [];
   let bytes = 0n;
-  const visit = async (within: string, depth: number): Promise<void> => {
+  const visit = (within: string, depth: number): void => {
     if (depth > DEEPEST) throw new Error(`it has folders in folders, more than ${DEEPEST} deep`);
-    for (const file of (await readdir(join(folder, within))).sort()) {
+    for (const file of readdirSync(join(folder, within)).sort()) {
       const name = within === "" ? file : `${within}/${file}`;
       const path = join(folder, name);
-      const info = await lstat(path, { bigint: true });
+      // One after the other they take a fraction of the time that as many requests to the system take.
+      const info = lstatSync(path, { bigint: true });
       if (info.isDirectory()) {
-        await visit(name, depth + 1);
+        visit(name, depth + 1);
         continue;
       }
       bytes += info.size;
@@ -124,7 +126,7 @@ async function entriesIn(folder: string): Promise<readonly Entry[]> {
       if (bytes > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES / 1024 ** 2} MB`);
     }
   };
-  await visit("", 1);
+  visit("", 1);
   return found;
 }
 

@@ -65,7 +65,7 @@ export class ProjectSkills {
     const names = new Set<string>();
     for (const place of found.skills) {
       try {
-        const skill = await this.#read(place, await this.#folders.of(place.folder));
+        const skill = await this.#read(place, await this.#folders.of(place.folder, !place.isUsers));
         const isReplaced = skill.state === "on" && names.has(skill.file.name);
         if (skill.state === "on") names.add(skill.file.name);
         all.push(isReplaced ? { ...skill, state: "replaced" } : skill);
@@ -104,7 +104,7 @@ export class ProjectSkills {
       );
     }
     // Exactly what was hashed is handed over.
-    const skill = await this.#read(place, await readSkillFolder(place.folder));
+    const skill = await this.#read(place, await readSkillFolder(place.folder, !place.isUsers));
     if (skill.file.name !== name) throw new Error(`the skill ${name} is changing`);
     const isApproved = skill.state === "on" || await this.#ask(skill, confirm, isWanted);
     if (!isApproved) throw new Error(`the user has not approved the skill ${name}`);
@@ -116,7 +116,7 @@ export class ProjectSkills {
   /** Approves exactly the skill that the user is shown. @throws {Error} one line */
   async approve(label: string, confirm: ConfirmSkill): Promise<void> {
     const place = await this.#at(label);
-    const skill = await this.#read(place, await readSkillFolder(place.folder));
+    const skill = await this.#read(place, await readSkillFolder(place.folder, !place.isUsers));
     if (skill.state === "new" || skill.state === "changed") await this.#ask(skill, confirm, true);
   }
 

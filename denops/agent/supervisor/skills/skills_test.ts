@@ -220,7 +220,15 @@ Deno.test("a skill that several folders link to counts once, and commands read t
   });
   await Deno.mkdir(all.files.path("home/.claude/skills"));
   await Deno.symlink("../../.agents/skills/pdf", all.files.path("home/.claude/skills/pdf"));
+  // The agent can write this one.
+  await Deno.mkdir(all.files.path("project/tools"));
+  await Deno.writeTextFile(all.files.path("project/tools/SKILL.md"), skill("tools"));
+  await Deno.symlink(all.files.path("project/tools"), all.files.path("home/.claude/skills/tools"));
   await all.text("build");
-  assert.deepEqual(await all.states(), { ".agents/skills/build": "on", "~/.agents/skills/pdf": "on" });
+  assert.deepEqual(await all.states(), {
+    ".agents/skills/build": "on",
+    "~/.claude/skills/tools": "new",
+    "~/.agents/skills/pdf": "on",
+  });
   assert.deepEqual(all.skills.sharedFolders, [all.files.path("home/.agents/skills/pdf")]);
 });

@@ -394,6 +394,7 @@ export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
     path: isOfFile ? path : undefined,
     lines: linesOf(args),
     writes: tool?.readOnly === false,
+    ...tool?.needs === "skills" ? { ofSkill: true } : {},
   };
 }
 

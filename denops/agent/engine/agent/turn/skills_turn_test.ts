@@ -165,11 +165,12 @@ Deno.test("masking takes other results, and leaves skills", () => {
   const plan = planMasks({
     messages: [
       ...[call("a", "read_skill"), result("a", "read_skill", textOf("pdf", "x".repeat(1_000)))],
-      ...[call("b", "read"), result("b", "read", "x".repeat(1_000))],
+      // A forged one.
+      ...[call("b", "run"), result("b", "run", textOf("pdf", "x".repeat(1_000)))],
       ...Array.from({ length: 6 }, () => call("c", "plan")),
     ],
     masked: new Map(),
-    about: ({ name }) => ({ title: name, path: undefined, writes: false }),
+    about: ({ name }) => ({ title: name, path: undefined, writes: false, ofSkill: name === "read_skill" }),
     chosen: NOTHING_CHOSEN,
   }, () => true);
   assert.deepEqual(plan?.results.map(({ id }) => id), ["b"]);

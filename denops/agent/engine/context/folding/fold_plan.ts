@@ -3,11 +3,11 @@
  * Pure.
  */
 import { middleCut } from "../../../shared/text/text.ts";
-import { isSkillText } from "../../../shared/user_files/skill_file.ts";
+import { skillNameIn } from "../../../shared/user_files/skill_file.ts";
 import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../../log/entries.ts";
 import { isRefused } from "../refused.ts";
 import type { ToolCall } from "../../log/messages.ts";
-import { type Chosen, fileId, givenId, resultId, rulesId } from "../chosen.ts";
+import { type Chosen, fileId, givenId, resultId, rulesId, skillId } from "../chosen.ts";
 import { bytesOf, IMAGE_BYTES } from "../estimate.ts";
 import { folded } from "./folds.ts";
 
@@ -31,6 +31,8 @@ export interface CallFacts {
   /** The lines that it reads; undefined for all. */
   readonly lines?: string | undefined;
   readonly writes: boolean;
+  /** It reads a skill, which holds until its task is done, and is read once. */
+  readonly ofSkill?: boolean;
 }
 
 export interface Foldable {
@@ -90,8 +92,6 @@ export function maskable(
   return messages.slice(0, end).flatMap((entry, at): readonly Maskable[] => {
     if (!isResult(entry)) return [];
     const { id, text, images, name } = entry;
-    // A skill holds until its task is done, and is read once.
-    if (isSkillText(text)) return [];
     const isOpen = calls.has(id) && !masked.has(id) && !chosen.dropped.has(resultId(id)) && !kept.has(id);
     if (!isOpen || (bytesOf(text) <= SHORT && images === undefined)) return [];
     const line = maskLine(entry, facts.get(id)?.title ?? name, "masked");
@@ -124,19 +124,24 @@ export function pinnedParts({ messages, about, chosen }: Foldable): readonly Pin
   const calls = callsOf(messages);
   const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
   const results = pinnedResults(messages, facts, chosen);
-  return messages.flatMap((entry): readonly PinnedPart[] => {
+  const parts = messages.flatMap((entry): readonly PinnedPart[] => {
     switch (entry.type) {
       case "tool_result": {
-        const { title = entry.name, path } = facts.get(entry.id) ?? {};
-        const id = path !== undefined && chosen.pinned.has(fileId(path)) ? fileId(path) : resultId(entry.id);
+        const { title = entry.name, path, ofSkill = false } = facts.get(entry.id) ?? {};
+        const skill = ofSkill ? skillNameIn(entry.text) : undefined;
+        const ofResult = skill === undefined ? resultId(entry.id) : skillId(skill);
+        const id = path !== undefined && chosen.pinned.has(fileId(path)) ? fileId(path) : ofResult;
         return results.has(entry.id) ? [{ id, title, text: entry.text }] : [];
       }
       case "user_message":
         return entry.parts.flatMap((part) => {
-          const name = part.type === "file" ? part.uri : part.type === "given" ? part.label : undefined;
-          if (name === undefined || !("text" in part)) return [];
-          const isKept = isSkillText(part.text) || (part.type === "file" && chosen.pinned.has(givenId(name)));
-          return isKept ? [{ id: givenId(name), title: name, text: part.text }] : [];
+          const skill = part.type === "given" ? skillNameIn(part.text) : undefined;
+          if (part.type === "given" && skill !== undefined) {
+            return [{ id: skillId(skill), title: part.label, text: part.text }];
+          }
+          return part.type === "file" && chosen.pinned.has(givenId(part.uri))
+            ? [{ id: givenId(part.uri), title: part.uri, text: part.text }]
+            : [];
         });
       case "control_note":
         return entry.path !== undefined && chosen.pinned.has(rulesId(entry.path))
@@ -146,6 +151,9 @@ export function pinnedParts({ messages, about, chosen }: Foldable): readonly Pin
         return [];
     }
   });
+  // The last text of a skill is the current one.
+  const last = new Map(parts.map((part) => [part.id, part]));
+  return parts.filter((part) => !part.id.startsWith(skillId("")) || last.get(part.id) === part);
 }
 
 /** Ids of calls. */
@@ -156,9 +164,10 @@ function pinnedResults(
 ): ReadonlySet<string> {
   const { newest } = fileStates(messages, facts, false);
   const found = messages.filter(isResult).filter(({ id, text }) => {
-    const path = facts.get(id)?.path;
+    const { path, ofSkill = false } = facts.get(id) ?? {};
+    const isSkill = ofSkill && skillNameIn(text) !== undefined;
     const ofFile = path !== undefined && newest.has(id) && pinned.has(fileId(path));
-    return !dropped.has(resultId(id)) && (ofFile || pinned.has(resultId(id)) || isSkillText(text));
+    return !dropped.has(resultId(id)) && (ofFile || pinned.has(resultId(id)) || isSkill);
   });
   return new Set(found.map(({ id }) => id));
 }

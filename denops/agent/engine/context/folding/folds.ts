@@ -3,8 +3,7 @@
  * replaces all messages before it. Calls stay with their results. Pure.
  */
 import type { Compaction, FoldEntry, MessageEntry, PinnedPart } from "../../log/entries.ts";
-import { isSkillText } from "../../../shared/user_files/skill_file.ts";
-import type { Chosen } from "../chosen.ts";
+import { type Chosen, skillId } from "../chosen.ts";
 
 export interface Folds {
   /** Id of a call → the line that replaces its result. */
@@ -69,14 +68,14 @@ function summaryText({ summary, words, plan, pinned = [] }: Compaction): string 
 }
 
 /** A pinned part in a view. */
-export function pinnedText({ title, text }: PinnedPart): string {
-  if (isSkillText(text)) return text;
+export function pinnedText({ id, title, text }: PinnedPart): string {
+  if (id.startsWith(skillId(""))) return text;
   return `[${title}, as it was then: pinned by the user]\n${text}`;
 }
 
 /** The pinned parts that the next summary keeps: those that are still pinned, and skills. */
 export function keptPins(before: Compaction | undefined, { pinned }: Chosen): readonly PinnedPart[] {
-  return before?.pinned?.filter(({ id, text }) => pinned.has(id) || isSkillText(text)) ?? [];
+  return before?.pinned?.filter(({ id }) => pinned.has(id) || id.startsWith(skillId(""))) ?? [];
 }
 
 /** Removes pins that the user has dropped since. */
