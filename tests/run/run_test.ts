@@ -1,5 +1,6 @@
 /** `agent run` in CI: real programs without Neovim; only the model is scripted. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { RunEvent } from "../../denops/agent/run/events.ts";
 import { waitForNone } from "../support/processes.ts";
 import { git, scratch } from "../support/project.ts";
@@ -272,4 +273,26 @@ Deno.test("a wrong command line or configuration is exit 2, one clear line, and 
   assert.deepEqual(JSON.parse(lines.join("\n")), { provider: "anthropic" });
   assert.deepEqual([lines.length, missing.code], [3, 2]);
   assert.equal(place.server.requests.length, 0);
+});
+
+Deno.test("skills in CI: the user's are sent and read, a project's are not, because nobody approves them", async () => {
+  const skill = (name: string) =>
+    `---\nname: ${name}\ndescription: About ${name}.\n---\nThe text of ${name}.\n`;
+  await using place = await runPlace({
+    script:
+      'call read_skill {"name":"build"}\n---\nexpect the user has not approved the skill build\nsay Done.',
+    project: { ".agents/skills/build/SKILL.md": skill("build") },
+  });
+  const folder = join(place.environment.HOME ?? "", ".claude/skills/notes");
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(join(folder, "SKILL.md"), skill("notes"));
+  const { code, stdout, stderr } = await run(place, ["run", "/notes Take them"]);
+  assert.equal(stdout, "Done.\n", stderr);
+  assert.equal(code, 3, "something was refused");
+  assert.deepEqual(place.server.problems, []);
+  assert.match(stderr, /Skills of this project need your approval: build\./);
+  const sent = JSON.stringify(place.server.requests.at(-1)?.body);
+  assert.match(sent, /- notes: About notes\./);
+  assert.match(sent, /The text of notes\./);
+  assert.doesNotMatch(sent, /About build|The text of build/);
 });

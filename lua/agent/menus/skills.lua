@@ -72,11 +72,9 @@ local function choices(skill)
   local list = { { text = "Read it", run = read } } ---@type agent.SkillChoice[]
   if skill.state == "new" or skill.state == "changed" then
     table.insert(list, 1, { text = "Approve it: shows its text first", to = "approve" })
-  elseif skill.state == "off" then
-    table.insert(list, { text = "Switch it on", to = "on" })
-  else
-    table.insert(list, { text = "Switch it off", to = "off" })
   end
+  local is_off = skill.state == "off"
+  table.insert(list, { text = is_off and "Switch it on" or "Switch it off", to = is_off and "on" or "off" })
   table.insert(list, {
     text = "Open its file",
     run = function(one)

@@ -10,7 +10,7 @@ export const MOST_SKILLS = 50;
 
 /**
  * - on: the model is offered it
- * - off: the user has switched it off
+ * - off: the user has switched it off, approved or not
  * - new: a project's skill that the user has not approved
  * - changed: it differs from what the user has approved
  * - replaced: another one of the same name comes first

@@ -151,11 +151,8 @@ export class ProjectSkills {
     const { folder, folderName, label, path, isUsers } = place;
     const file = readSkillFile(content.text, folderName);
     const { hash, off = false } = await this.#trust.of(place);
-    const state = !isUsers && hash !== content.hash
-      ? hash === undefined ? "new" : "changed"
-      : off
-      ? "off"
-      : "on";
+    const isApproved = isUsers || hash === content.hash;
+    const state = off ? "off" : isApproved ? "on" : hash === undefined ? "new" : "changed";
     return { folder, folderName, label, path, isUsers, file, content, state };
   }
 

@@ -140,6 +140,11 @@ Deno.test("a rejected skill is not asked about again, unless the user wants it o
   // A stopped turn is no answer.
   answer = undefined;
   await assert.rejects(all.text("build", true), /not approved/);
+  // The user does not want to hear of it.
+  await all.skills.switch(".agents/skills/build", false);
+  assert.deepEqual(await all.states(), { ".agents/skills/build": "off" });
+  await all.skills.switch(".agents/skills/build", true);
+  assert.deepEqual(await all.states(), { ".agents/skills/build": "new" });
   answer = true;
   assert.match(await all.text("build", true), /Other\./);
   await all.skills.switch(".agents/skills/build", false);

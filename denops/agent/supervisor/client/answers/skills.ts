@@ -6,13 +6,20 @@ import { describeSkill, ProjectSkills, type Skill } from "../../skills/skills.ts
 import type { ClientContext } from "../context.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
 
-export function projectSkills(permissions: ProjectPermissions): ProjectSkills {
-  const { roots, user: { config_dir: configDir, state_dir: stateDir } } = permissions;
+/** Names in a line. */
+const MOST_NAMES = 5;
+
+/** None for another agent, which finds skills itself and offers them as its commands. */
+export function projectSkills(
+  permissions: Pick<ProjectPermissions, "roots" | "user" | "files">,
+): ProjectSkills {
+  const { roots, user: { config_dir: configDir, state_dir: stateDir, agent } } = permissions;
+  const home = () => neovimEnvironment().HOME ?? neovimEnvironment().USERPROFILE;
   return new ProjectSkills({
-    roots,
-    configDir,
+    ...agent === undefined
+      ? { roots, configDir, home }
+      : { roots: [], configDir: undefined, home: () => undefined },
     stateDir,
-    home: () => neovimEnvironment().HOME ?? neovimEnvironment().USERPROFILE,
     rules: () => permissions.files(NO_CHAT),
   });
 }
@@ -47,8 +54,11 @@ export async function confirmSkill(
 /** Skills that cannot be used, or need the user's approval, a line each. @throws {Error} one line */
 export async function skillLines(skills: ProjectSkills): Promise<readonly string[]> {
   const { skills: all, problems } = await skills.list();
-  const named = (wanted: Skill["state"]) =>
-    all.flatMap(({ state, file: { name } }) => state === wanted ? [name] : []).join(", ");
+  const named = (wanted: Skill["state"]) => {
+    const names = all.flatMap(({ state, file: { name } }) => state === wanted ? [name] : []);
+    const left = names.length - MOST_NAMES;
+    return names.slice(0, MOST_NAMES).join(", ") + (left > 0 ? ` and ${left} more` : "");
+  };
   const [fresh, changed] = [named("new"), named("changed")];
   return [
     ...problems,
