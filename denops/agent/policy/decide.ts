@@ -5,6 +5,7 @@ import { type CommandCircumstances, type CommandDecision, decideCommand } from "
 import { judgeCommand } from "./command.ts";
 import { againstTool } from "./decide_tools.ts";
 import { type FileDecision, isInGit } from "./file_access.ts";
+import { literalGlob } from "./glob.ts";
 import { type Rule, ruleText, toolRules } from "./rules.ts";
 import {
   agentRule,
@@ -246,10 +247,10 @@ function judgeFiles(files: readonly FileAccess[], circumstances: Circumstances):
     })
     : [];
   if (isLoose && beyond === undefined) return accessDecision({ verdict: "allow", rule: UNASKED.sensitive });
-  // The narrowest rule, for this one file. Escapes the special characters of globs.
+  // The narrowest rule, for this one file.
   const [only] = writes;
   const suggestion = writes.length === 1 && only !== undefined && !isInGit(only.path)
-    ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })
+    ? ruleText({ kind: "write", pattern: literalGlob(only.path.named) })
     : undefined;
   const note = beyond === undefined
     ? ""

@@ -48,6 +48,11 @@ export function lastMatcher(globs: readonly string[]): (path: string) => number 
   };
 }
 
+/** A glob that matches exactly this path. */
+export function literalGlob(path: string): string {
+  return path.replace(/[*?[\]{}()!\\]/g, "\\$&");
+}
+
 const LONGEST_GLOB = 500;
 const MOST_STARS = 3;
 const MOST_BRACES = 50;

@@ -1,10 +1,11 @@
 /** Finds the rule that decides: deny before ask before allow, then the most specific one. Pure. */
 import { type RuleKind, rulesIn } from "../protocol/access.ts";
 import { type CommandVerdict, judgeCommand } from "./command.ts";
-import { covers, ownCommands, specificity, suggestPatterns, touches } from "./command/rules.ts";
+import { covers, ownCommands, specificity, touches } from "./command/rules.ts";
 import { type NamedPath, namesOf } from "./file_access.ts";
 import { matchesGlob } from "./glob.ts";
 import { allowsAny } from "./hosts.ts";
+import { suggestPatterns } from "./proposals/patterns.ts";
 import { hostMatches, nameMatches, namesExactly, toolMatches } from "./remote_rules.ts";
 import { parseRule, type Rule, RULE_SOURCES, RULE_VERDICTS, ruleText, type RuleVerdict } from "./rules.ts";
 

@@ -12,7 +12,7 @@ import { globProblem } from "./glob.ts";
 import { agentProblem, engineProblem, fetchProblem, ownToolProblem, toolProblem } from "./remote_rules.ts";
 
 /** Strongest first. */
-export const RULE_SOURCES = ["session", "project", "user"] as const;
+export const RULE_SOURCES = ["session", "project", "all projects", "user"] as const;
 type RuleSource = (typeof RULE_SOURCES)[number];
 
 /** Strongest last. */

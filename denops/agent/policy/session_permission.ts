@@ -31,6 +31,11 @@ export function isLoosened(permission: SessionPermission): boolean {
   return permission !== "ask" && permission !== "default";
 }
 
+/** Whether a name leads out of the project. */
+export function isOutside(name: string): boolean {
+  return /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name);
+}
+
 /** The built-in reasons of files that git obeys or runs: "git obeys it". */
 const OF_GIT = /^git\b/;
 
@@ -40,9 +45,8 @@ const OF_GIT = /^git\b/;
  */
 export function beyondSensitive({ path, risk }: FileAccess, rules: FileRules): string | undefined {
   const names = namesOf(path);
-  const isOutside = names.some((name) => /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name));
   if (risk !== undefined) return risk;
-  if (isOutside) return "it is outside of the project";
+  if (names.some(isOutside)) return "it is outside of the project";
   if (isInGit(path)) return "it is git's own file";
   if (mayRead(path, rules).verdict !== "allow") return "it may not be read freely";
   // A later row for the same file does not make it another file for git.

@@ -11,6 +11,7 @@ import { AgentOptionChange } from "./results/agent_options.ts";
 import { IndexChange } from "./results/index.ts";
 import { McpChange } from "./results/mcp.ts";
 import { SkillChange } from "./results/skills.ts";
+import { ProposalChoice } from "./results/rule_proposals.ts";
 import { Shown } from "./surroundings.ts";
 import { WORKTREE_TASK } from "./worktrees.ts";
 
@@ -106,6 +107,8 @@ export const Action = z.discriminatedUnion("type", [
     agent: z.string().min(1).max(100),
     host: z.string().min(1).max(300),
   }),
+  /** Proposes rules from the log, answered by an `engine_answer`. With a `choice`, first carries it out. */
+  z.object({ type: z.literal("rule_proposals"), ...sessionRequest, choice: ProposalChoice.optional() }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
   /** Lists the available modes. */
   z.object({ type: z.literal("modes"), request, chat, session, ...place }),

@@ -122,8 +122,14 @@ return {
   },
   {
     name = "rules",
-    doc = "List the rules and their sources; choose one to remove it.",
-    run = function(chats)
+    args = "[suggest]",
+    words = { "suggest" },
+    is_strict = true,
+    doc = "List the rules and their sources; choose one to remove it. Or suggest rules.",
+    run = function(chats, what)
+      if what then
+        return require("agent.menus.rule_proposals").open(chats.get())
+      end
       require("agent.menus.answers").rules(chats.get())
     end,
   },

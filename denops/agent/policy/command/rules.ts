@@ -6,8 +6,7 @@
  */
 import { type CommandVerdict, judgeCommand } from "../command.ts";
 import { hasSubcommands } from "./programs.ts";
-import { riskyWords, RUNNER, runnerWords } from "./risky.ts";
-import { interpreterOf, isShell } from "./shells.ts";
+import { riskyWords } from "./risky.ts";
 import type { SimpleCommand } from "./walk.ts";
 
 /** For each word of a pattern, the texts between its stars: `["", ""]` is a `*` alone. */
@@ -158,7 +157,7 @@ export function specificity(pattern: string): number {
 }
 
 /** A pattern that means exactly these words. */
-function quotePattern(words: readonly string[]): string {
+export function quotePattern(words: readonly string[]): string {
   return words.map((word) => {
     const escaped = word.replace(/[\\*]/g, "\\$&");
     if (word !== "" && !/[\s'"]/.test(word)) return escaped;
@@ -166,52 +165,7 @@ function quotePattern(words: readonly string[]): string {
   }).join(" ");
 }
 
-/** Longer patterns are not proposed. */
-const LONGEST = 160;
-
-/** Proposed rules keep two words before their `*` for programs with subcommands, and three for these. */
-const KEEPS_THREE =
-  /^((npm|pnpm|yarn|bun) run|deno task|docker (compose|container|image)|git (stash|remote|worktree)|gh (pr|issue|run|repo)|go mod|uv pip|((uv|poetry) run|bundle exec|(npm|pnpm) exec)) /;
-
-/** With other words these programs could do anything, so only the exact words are proposed. */
-const EXACT =
-  /^(rm|rmdir|unlink|shred|mv|cp|ln|install|dd|tee|truncate|chmod|chown|chgrp|kill|pkill|killall|ssh|scp|sftp|rsync|curl|wget|nc|sed|awk|gawk|perl|tar|find|fd|vim|nvim|psql|mysql|sqlite3|aws|gcloud|az|crontab|cd|set|git-(push|config|rebase|clean|reset|checkout|restore)|(npm|pnpm|yarn|bun|pip3?|uv|cargo|gem|bundle|go|composer|poetry|deno|brew|apt(-get)?)-(install|i|in|ci|add|get|update|upgrade|remove|rm|uninstall|publish|require|dlx|x|create|init|pip|tool)|deno-(run|eval|serve|repl)|docker-(run|exec)|sudo|env|timeout|busybox)$/;
-
-/** "lua" for "/usr/bin/lua5.4". */
-function programOf(path: string): string {
-  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
-  return interpreterOf(name) === undefined ? name.toLowerCase().replace(/[\d.]+$/, "") : name;
-}
-
-function patternOf(command: SimpleCommand): string | undefined {
-  const { words, severity } = command;
-  const [name = "", first = ""] = words;
-  const pair = `${name}-${first}`;
-  const runner = runnerWords(words);
-  const program = programOf(words[runner] ?? "");
-  const two = hasSubcommands(name) || RUNNER.test(`${name} `);
-  const usual = KEEPS_THREE.test(`${name} ${first} `) ? 3 : two ? 2 : 1;
-  // An interpreter's rule names the script.
-  const count = interpreterOf(program) === undefined ? usual : Math.max(usual, runner + 2);
-  const exact = severity === "high" || EXACT.test(name) || EXACT.test(pair) || EXACT.test(program) ||
-    EXACT.test(`${program}-${words[runner + 1]}`) ||
-    isShell(program) ||
-    words.slice(1, count).some((word) => word.startsWith("-"));
-  const wide = exact ? [] : [`${quotePattern(words.slice(0, count))} *`];
-  return [...wide, quotePattern(words)].find((pattern) =>
-    pattern.length <= LONGEST && !pattern.includes("\n") && covers(pattern, command)
-  );
-}
-
 /** The simple commands that rules have to cover. */
 export function ownCommands({ commands }: CommandVerdict): readonly SimpleCommand[] {
   return commands.filter(({ inner, words }) => !inner && words.length > 0);
-}
-
-/** One pattern for each different simple command; undefined if one of them should not have any. */
-export function suggestPatterns(verdict: CommandVerdict): readonly string[] | undefined {
-  if (!verdict.plain || verdict.severity === "critical") return undefined;
-  const patterns = ownCommands(verdict).map(patternOf);
-  const all = patterns.length > 0 && patterns.every((pattern) => pattern !== undefined);
-  return all ? [...new Set(patterns)] : undefined;
 }

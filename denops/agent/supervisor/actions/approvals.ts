@@ -1,8 +1,10 @@
 /** Approvals, questions to the user and to Neovim, rules, and the log of approvals. */
 import { ruleText } from "../../policy/rules.ts";
+import { DRY_RUN_DAYS, type ProposedForm } from "../../policy/proposals/propose.ts";
 import { oneLine } from "../screen/visible.ts";
 import { logLines } from "../gate/approval_log.ts";
-import type { ActionContext, Handlers } from "./action.ts";
+import { chooseProposal, proposalsOf } from "../gate/proposals.ts";
+import { type ActionContext, type ActionOf, answer, type Handlers } from "./action.ts";
 
 export function approvalActions(
   { gate, questions, editor }: ActionContext,
@@ -20,8 +22,9 @@ export function approvalActions(
 }
 
 export function ruleActions(
-  { chats, push, notice }: ActionContext,
-): Handlers<"rules" | "remove_rule" | "allow_host" | "allow_agent_host" | "log"> {
+  context: ActionContext,
+): Handlers<"rules" | "rule_proposals" | "remove_rule" | "allow_host" | "allow_agent_host" | "log"> {
+  const { chats, push, notice } = context;
   return {
     async rules(action) {
       const { client } = await chats.at(action).session.project();
@@ -33,6 +36,7 @@ export function ruleActions(
       const agents = client.agents.refusedHosts.map((one) => ({ ...one, host: oneLine(one.host) }));
       push({ type: "rules", request: action.request, rules, refused, agents });
     },
+    rule_proposals: (action) => answer(context, action.request, proposals(context, action)),
     async remove_rule({ rule, chat }) {
       const { client } = await chats.of(chat).session.project();
       if (!await client.permissions.rules.remove(rule, chat)) {
@@ -57,5 +61,26 @@ export function ruleActions(
       const lines = logLines(entries.filter((entry) => entry.root === root));
       push({ type: "log", request: action.request, lines });
     },
+  };
+}
+
+async function proposals(
+  { chats }: ActionContext,
+  action: ActionOf<"rule_proposals">,
+): Promise<Record<string, unknown>> {
+  const { client } = await chats.at(action).session.project();
+  const { state_dir: stateDir } = client.permissions.user;
+  const context = await client.gateContext(action.chat, undefined);
+  if (action.choice !== undefined) await chooseProposal(action.choice, context, stateDir);
+  const found = await proposalsOf(context, stateDir);
+  const formOf = ({ rules, project, all }: ProposedForm) => ({ rules: rules.map(ruleText), project, all });
+  return {
+    days: DRY_RUN_DAYS,
+    proposals: found.map(({ verdict, answers, wider, ...form }) => ({
+      verdict,
+      answers,
+      ...formOf(form),
+      ...wider === undefined ? {} : { wider: formOf(wider) },
+    })),
   };
 }

@@ -4,7 +4,10 @@
  */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
+import { TAINTS } from "../../policy/proposals/cases.ts";
 import { Access, RULE_KINDS } from "../../protocol/access.ts";
+import { pauses } from "../../shared/pauses.ts";
+import { defined } from "../../shared/records.ts";
 import { oneLine, visible } from "../screen/visible.ts";
 import type { ApprovalChoice } from "./outcome.ts";
 
@@ -21,10 +24,21 @@ const Entry = z.object({
   /** Ids of the session and its call; absent if the supervisor itself asked, and in old entries. */
   session: z.string().optional(),
   call: z.string().optional(),
+  /** The question to the user; absent if nobody was asked, and in old entries. */
+  question: z.object({
+    /** Only the user could answer, whatever rules say. */
+    forced: z.boolean(),
+    /** The session had used the network, or read foreign text. */
+    taint: z.enum(TAINTS),
+  }).optional(),
+  /** Names of the call's tool. */
+  tools: z.array(z.string()).optional(),
   /** Shortened. An unreadable access does not hide its line. */
   accesses: Access.catch({ kind: "nothing" }),
+  /** The access was longer, or had line breaks. */
+  shortened: z.boolean().optional(),
 });
-type LoggedApproval = Readonly<z.infer<typeof Entry>>;
+export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
 /** Entries on the screen. */
 const MOST_SHOWN = 2_000;
@@ -51,10 +65,12 @@ export class ApprovalLog {
   }
 
   /** @returns how the call was approved, for the chat; undefined if it was not */
-  add(entry: Omit<LoggedApproval, "time">): string | undefined {
-    const access = JSON.parse(JSON.stringify(entry.accesses, shortened));
+  add(entry: Omit<LoggedApproval, "time" | "shortened">): string | undefined {
+    const access = shorten(entry.accesses);
+    const { value: tools } = shorten(entry.tools);
     const time = new Date().toISOString();
-    const line = JSON.stringify({ time, ...entry, accesses: access }) + "\n";
+    const facts = { ...defined({ tools }), ...access.isWhole ? {} : { shortened: true } };
+    const line = JSON.stringify({ time, ...entry, ...facts, accesses: access.value }) + "\n";
     this.#order = this.#order.then(async () => {
       await Deno.mkdir(dirname(this.#path), { recursive: true });
       if (await this.#isFull()) await this.#rotate();
@@ -65,7 +81,14 @@ export class ApprovalLog {
 
   /** Newest last. */
   async entries(): Promise<readonly LoggedApproval[]> {
-    return (await this.#lines()).flatMap((line) => entryOf(line) ?? []);
+    const pause = pauses();
+    const entries: LoggedApproval[] = [];
+    for (const line of await this.#lines()) {
+      const entry = entryOf(line);
+      if (entry !== undefined) entries.push(entry);
+      await pause();
+    }
+    return entries;
   }
 
   /** How each call of a session was approved, as far as the log still has it. */
@@ -137,7 +160,8 @@ function answerText(answer: string, rule: string): string {
   return ANSWERS.get(answer) ?? (isRule(rule) ? answer : answer.replace(/ by rule$/, " automatically"));
 }
 
-function isRule(rule: string): boolean {
+/** Whether a rule of `:Agent rules` decided, not a mode or an option. */
+export function isRule(rule: string): boolean {
   return RULE_KINDS.some((kind) => rule.startsWith(`${kind}(`));
 }
 
@@ -152,8 +176,12 @@ const AUTOMATIC: ReadonlyMap<string, string | undefined> = new Map([
   ["nothing of it can be kept", undefined],
 ]);
 
+export function accessOf({ accesses: access }: LoggedApproval): Access {
+  return access;
+}
+
 /** How a call was approved, in one phrase; undefined if it was not. */
-function approvalPhrase(
+export function approvalPhrase(
   { answer, rule, edited, accesses: { kind } }: Omit<LoggedApproval, "time">,
 ): string | undefined {
   const done = kind === "effects" ? "changes kept" : edited === true ? "edited, allowed" : "allowed";
@@ -178,9 +206,21 @@ function approvalPhrase(
  */
 const MOST_KEPT = 50;
 
-function shortened(_: string, value: unknown): unknown {
-  if (typeof value === "string") return oneLine(value);
-  return Array.isArray(value) ? value.slice(0, MOST_KEPT) : value;
+/** Texts that no rule looks at. */
+const FREE_TEXT: ReadonlySet<string> = new Set(["input", "query", "task", "text", "title"]);
+
+function shorten(value: unknown): { readonly value: unknown; readonly isWhole: boolean } {
+  let isWhole = true;
+  const text = JSON.stringify(value, (name, part: unknown) => {
+    const short = typeof part === "string"
+      ? oneLine(part)
+      : Array.isArray(part) && part.length > MOST_KEPT
+      ? part.slice(0, MOST_KEPT)
+      : part;
+    if (short !== part && !FREE_TEXT.has(name)) isWhole = false;
+    return short;
+  });
+  return { value: text === undefined ? undefined : JSON.parse(text), isWhole };
 }
 
 /** Undefined for a line that a crash has truncated. */

@@ -9,7 +9,7 @@ import type { SessionTrust } from "../../policy/session_permission.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { type Activation, levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
-import type { ModeAccess, TurnLimits } from "../../protocol/modes.ts";
+import { covers, type ModeAccess, type TurnLimits } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
 import type { CommandView } from "../commands/command_place.ts";
 import type { EndedWork } from "../commands/terminals.ts";
@@ -72,6 +72,15 @@ export interface AccessRequest {
   /** The sub-agent that asks: its title, and the access of its mode. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
   readonly tools?: readonly string[] | undefined;
+}
+
+/** A sub-agent is bound to its own mode if that is narrower than the session's. */
+export function contextFor({ agent, tools }: AccessRequest, context: GateContext): GateContext {
+  if (agent === undefined) return { ...context, tools };
+  const { title, access } = agent;
+  const { limits } = context;
+  const narrower = covers(limits.access, access) ? { ...limits, access } : limits;
+  return { ...context, tools, agent: title, limits: narrower };
 }
 
 /** Characters of the hosts in an approval. */

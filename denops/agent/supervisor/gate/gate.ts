@@ -9,19 +9,20 @@ import type { CommandDecision } from "../../policy/decide_command.ts";
 import { againstMode } from "../../policy/decide_mode.ts";
 import type { FileDecision } from "../../policy/file_access.ts";
 import { foreignSource } from "../../policy/foreign.ts";
-import { covers } from "../../protocol/modes.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { type ApprovedCommand, commandKey, hasNetwork, type TerminalMeta } from "../../protocol/commands.ts";
 import { ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { ApprovedAccess } from "./approved_access.ts";
+import { approvedReach, type CommandReach, reachMeta, requestedReach, withinMode } from "./command_reach.ts";
 import { EffectsReview } from "./effects.ts";
 import { type ApprovalChoice, CANCELLED, outcomeOf } from "./outcome.ts";
 import {
   type AccessRequest,
   type ApprovalView,
   circumstancesOf,
+  contextFor,
   type GateContext,
   shownAccess,
   shownCommand,
@@ -41,6 +42,15 @@ interface UserAnswer {
   readonly command?: string | undefined;
   /** Rows of a command's effects to keep; by default each row's own state decides. */
   readonly kept?: readonly number[] | undefined;
+}
+
+/** A question to the user. */
+interface Question {
+  readonly toolCall: RequestPermissionRequest["toolCall"];
+  readonly access: Access;
+  readonly view: ApprovalView;
+  /** No rule could answer it, whatever the session has read. */
+  readonly isForced: boolean;
 }
 
 export class Gate {
@@ -97,6 +107,7 @@ export class Gate {
     if (accessRequest === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, base);
     const context = contextFor(accessRequest, base);
     const { access, reason, force } = accessRequest;
+    const { toolCall } = request;
     const against = againstMode(access, context.limits);
     if (against !== undefined) return this.#automatic(request, against, access, context);
     if (access.kind === "command") return await this.#command(request, { ...accessRequest, access }, context);
@@ -106,8 +117,8 @@ export class Gate {
     if (decision.verdict === "deny" || (decision.verdict === "allow" && !force)) {
       return this.#automatic(request, decision, access, context);
     }
-    const view = shownAccess({ ...accessRequest, access }, judgement, request.toolCall.content, context);
-    const answer = await this.#ask(request.toolCall, access, view, context);
+    const view = shownAccess({ ...accessRequest, access }, judgement, toolCall.content, context);
+    const answer = await this.#ask({ toolCall, access, view, isForced: force }, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) {
       noteRemote(access, context);
@@ -145,7 +156,10 @@ export class Gate {
   ): Promise<boolean | undefined> {
     const access = { kind: "ask", about: "server", text: title } as const;
     const view = { kind: "other", reason, ...(detail === undefined ? {} : { detail }) } as const;
-    const answer = await this.#ask({ toolCallId: "", title }, access, view, context);
+    const answer = await this.#ask(
+      { toolCall: { toolCallId: "", title }, access, view, isForced: true },
+      context,
+    );
     return answer && answer.option !== OPTION.reject;
   }
 
@@ -169,7 +183,10 @@ export class Gate {
       suggestion: undefined,
     } as const;
     const view = shownAccess({ access, reason, force: true }, judgement, content, context);
-    const answer = await this.#ask({ toolCallId: "", title }, access, view, context);
+    const answer = await this.#ask(
+      { toolCall: { toolCallId: "", title }, access, view, isForced: true },
+      context,
+    );
     return answer !== undefined && answer.option !== OPTION.reject;
   }
 
@@ -214,7 +231,8 @@ export class Gate {
       return shownCommand({ ...accessRequest, access }, view.judgement, command !== input.command, context);
     };
     const first = shownCommand(accessRequest, judgement, false, context);
-    const answer = await this.#ask(toolCall, at(input.command, requested), first, context, viewOf);
+    const question = { toolCall, access: at(input.command, requested), view: first, isForced: force };
+    const answer = await this.#ask(question, context, viewOf);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(answer);
     // The latest version on screen runs, and the rules may have changed since it was shown.
@@ -273,7 +291,9 @@ export class Gate {
     const suggestion = "input" in ended ? suggestionFor(ended, reason, context) : undefined;
     const rule = effects.isRisky ? undefined : suggestion;
     const view = shownEffects(ended, effects.rows(), reason, rule, context);
-    const answer = await this.#ask(toolCall, access, view, context);
+    // No rule keeps sensitive changes.
+    const isForced = force || decision.rule !== "asked";
+    const answer = await this.#ask({ toolCall, access, view, isForced }, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
     if (answer.option === OPTION.allowSession && "input" in ended) {
@@ -311,13 +331,12 @@ export class Gate {
 
   /** Shows the request and waits for the user; undefined if the turn was stopped. */
   async #ask(
-    toolCall: RequestPermissionRequest["toolCall"],
-    access: Access,
-    view: ApprovalView,
+    question: Question,
     context: GateContext,
     edited?: (command: string) => ApprovalView,
   ): Promise<UserAnswer | undefined> {
     const { chat } = context;
+    const { toolCall, access, view } = question;
     // Nobody would close an approval of a turn that is over.
     if (context.isOver()) return undefined;
     const agent = context.agent === undefined ? {} : { agent: oneLine(context.agent) };
@@ -353,7 +372,7 @@ export class Gate {
         ? view
         : orProblem(() => edited(command), view);
       // Nothing is awaited before it waits again, so the end of the turn cannot miss it.
-      return await this.#ask(toolCall, access, now, context, edited);
+      return await this.#ask({ ...question, view: now }, context, edited);
     }
     if (answer !== undefined && isAlways && !await addRules(answer.rule, access, context, this.#push)) {
       const { rule: _, ...once } = answer;
@@ -361,7 +380,8 @@ export class Gate {
     }
     const outcome = answer?.option ?? "cancelled";
     this.#push({ type: "approval_closed", chat, request, answer: outcome });
-    this.#log(entryOf(answer, title, access), toolCall, context);
+    const facts = questionFacts(question, context.trust);
+    this.#log({ ...entryOf(answer, title, access), question: facts }, toolCall, context);
     return answer;
   }
 
@@ -369,10 +389,10 @@ export class Gate {
   #log(
     entry: Omit<Parameters<GateContext["log"]["add"]>[0], "root" | "session" | "call">,
     { toolCallId }: RequestPermissionRequest["toolCall"],
-    { root, session, chat, log }: GateContext,
+    { root, session, chat, log, tools }: GateContext,
   ): void {
     const call = shownId(toolCallId);
-    const approval = log.add({ ...entry, root, session, call });
+    const approval = log.add({ ...entry, root, session, call, tools: tools?.slice() });
     if (approval !== undefined && call !== "") {
       this.#push({ type: "tool", chat, id: call, approvals: [approval] });
     }
@@ -391,13 +411,10 @@ function entryOf(answer: UserAnswer | undefined, title: string, access: Access) 
   };
 }
 
-/** A sub-agent is bound to its own mode if that is narrower than the session's. */
-function contextFor({ agent, tools }: AccessRequest, context: GateContext): GateContext {
-  if (agent === undefined) return { ...context, tools };
-  const { title, access } = agent;
-  const { limits } = context;
-  const narrower = covers(limits.access, access) ? { ...limits, access } : limits;
-  return { ...context, tools, agent: title, limits: narrower };
+/** For the log. */
+function questionFacts({ isForced }: Question, { permission, foreign, isTainted }: GateContext["trust"]) {
+  const taint = foreign !== undefined ? "foreign" : isTainted ? "network" : "none";
+  return { forced: isForced || permission === "ask", taint } as const;
 }
 
 /** Commands with the network are noted with their grant. */
@@ -409,32 +426,6 @@ function noteRemote(access: Access, { trust }: GateContext): void {
 const NAMELESS = "a tool call";
 
 type GrantWord = Pick<Grant, "agreed" | "byUser">;
-
-/** The reach of a command. */
-type CommandReach = Pick<CommandDecision, "access" | "hosts" | "rehearsed">;
-
-/** The reach that the user is asked about. */
-function requestedReach({ requestedAccess, hosts, rehearsed }: CommandDecision): CommandReach {
-  return { access: requestedAccess, hosts, rehearsed };
-}
-
-/** The reach that was shown, without the hosts that rules have closed meanwhile. */
-function approvedReach(first: CommandDecision, last: CommandDecision): CommandReach {
-  if (first.hosts.length === 0) return requestedReach(last);
-  const closed = last.hosts.filter((pattern) => pattern.startsWith("!"));
-  return { ...requestedReach(first), hosts: [...new Set([...first.hosts, ...closed])] };
-}
-
-/** A command never gets more access than the mode's. */
-function withinMode(
-  judgement: CommandDecision,
-  access: AccessOf<"command">,
-  { limits }: GateContext,
-): CommandDecision {
-  const [against] = [judgement.requestedAccess, judgement.access]
-    .flatMap((commandAccess) => againstMode({ ...access, access: commandAccess }, limits) ?? []);
-  return against === undefined ? judgement : { ...judgement, decision: against, rehearsed: false };
-}
 
 /** The rule that would have allowed the command. */
 function suggestionFor({ input }: EndedCommand, reason: string, context: GateContext): string | undefined {
@@ -465,10 +456,6 @@ function orProblem(show: () => ApprovalView, before: ApprovalView): ApprovalView
   } catch (error) {
     return { ...before, reason: error instanceof Error ? error.message : String(error) };
   }
-}
-
-function reachMeta({ access, hosts, rehearsed }: CommandReach) {
-  return { access, rehearsed, ...(hosts.length === 0 ? {} : { hosts }) };
 }
 
 /** @param reach of a command */
