@@ -39,6 +39,7 @@ Deno.test({
     await nvim.command("Agent handoff scripted test the file");
     // The chat opens at once, and the user types in it before the summary is there.
     await nvim.waitForScreen("Scripted · ");
+    await waitForChat(nvim, "The session is being summarised.");
     await nvim.keys("<Esc>iquickly<Esc>");
     server.release("summary");
     await nvim.waitFor(`vim.api.nvim_get_current_buf() == require("agent.chat").current().input.buffer

@@ -36,10 +36,10 @@ Deno.test({
     const [section = ""] = rest.split(/^agent: /m);
     for (
       const line of [
-        `OK mine: Mine: ${program}, version 1.2.3; asks in its mode "ask"; has files in ${
+        `OK mine: ${program}, version 1.2.3; asks in its mode "ask"; has files in ${
           folder.path("used")
         }; reaches api.mine.example`,
-        `WARNING fresh: fresh: ${program}, version 1.2.3; no login found: run mine login in a terminal; reaches no host`,
+        `WARNING fresh: ${program}, version 1.2.3; no login found: run mine login in a terminal; reaches no host`,
         "WARNING missing: Cannot start Missing: no-such-agent is not on the PATH outside of the project. Install it: npm install -g none.",
         "WARNING gone: Cannot start gone: /no/such/agent does not exist. Install it, or set the option agents.",
         "OK They run over an overlay of the project",

@@ -24,13 +24,9 @@ Deno.test({
 
     const [logins, question] = await menu("Agent login", "Log in here", "Do not run it");
     assert.equal(logins?.prompt, "Log in at Scripted");
-    const starts = logins?.lines.map((line) => line.slice(0, 30));
     const command = `HOW='by hand' ${Deno.execPath()} run -A`;
-    assert.deepEqual(starts, [
-      "Visit a page: no page at all",
-      `Log in here (${command}`.slice(0, 30),
-      "A key",
-    ]);
+    const names = ["Visit a page: no page at all", "Log in here (in a terminal)", "A key"];
+    assert.deepEqual(logins?.lines, names);
     assert.ok(question?.prompt.startsWith(command), question?.prompt);
     assert.ok(question?.prompt.endsWith(" logins login-now"), question?.prompt);
     await assert.rejects(folder.read("logged_in"), Deno.errors.NotFound);

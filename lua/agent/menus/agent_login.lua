@@ -1,6 +1,5 @@
 -- Logs in at another agent: by the agent itself, or by a command in a terminal.
 local client = require("agent.client")
-local format = require("agent.ui.format")
 
 local M = {}
 
@@ -112,8 +111,9 @@ local function choose(chat)
     end
     vim.ui.select(logins, {
       prompt = "Log in at " .. title,
+      -- The question about a command shows all of it.
       format_item = function(login)
-        return login.command and ("%s (%s)"):format(login.name, format.one_line(line(login))) or login.name
+        return login.command and login.name .. " (in a terminal)" or login.name
       end,
     }, function(login)
       if login then

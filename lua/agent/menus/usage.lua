@@ -161,7 +161,9 @@ local function size(row, is_turn)
     table.insert(parts, format.plural(row.turns, "turn"))
   end
   table.insert(parts, format.plural(row.messages, "message"))
-  table.insert(parts, format.plural(row.offered, "tool"))
+  if row.offered > 0 or row.prompt then
+    table.insert(parts, format.plural(row.offered, "tool"))
+  end
   table.insert(parts, table.concat(row.modes, " + "))
   if row.prompt then
     local built, sent = format.milliseconds(row.prompt.build), format.milliseconds(row.prompt.ready)

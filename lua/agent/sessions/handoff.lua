@@ -118,7 +118,9 @@ function M.run(chats, argument)
   local other = chats.new(chat.timeline.root)
   other:change_agent(agent)
   other:show()
-  say.info("summarising the session …")
+  -- In the chat, because other messages would hide it.
+  local waiting = "The session is being summarised. Its message comes into the input, for you to edit and send."
+  other:apply({ { type = "notice", severity = "info", text = waiting } })
   summarise(chat, function(summary)
     client.request(chat, "changes", { sessionId = session }, function(result)
       if other.is_closed then

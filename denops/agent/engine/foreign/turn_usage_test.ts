@@ -40,6 +40,10 @@ Deno.test("the turns of another agent have their tokens, money, calls and times 
   );
   assert.deepEqual(models.map(({ name, requests }) => [name, requests]), [["claude/Claude", 4]]);
   assert.ok(rows.every(({ time }) => time !== undefined && time >= 0));
+  // The agent builds its prompts.
+  assert.ok(rows.every(({ prompt }) => prompt === undefined));
+  usage.used(session.session.id, 4, "copied");
+  assert.equal(usage.report(session.session.id).models[0]?.copied, 1);
 });
 
 Deno.test("the money of a turn is counted once, also after a restart; a missing login is no request", async () => {

@@ -262,7 +262,7 @@ export class ForeignWork {
       model: agent.model?.current ?? title,
       tools: turn.callCounts,
       duration: Math.round(duration),
-      prompt: { build: 0, ready: 0, messages: history.messages.length },
+      prompt: { ready: 0, messages: history.messages.length },
       ...defined({
         usage: end.type === "ended" ? end.usage : undefined,
         cost: turnCost(turn.dollars, before),

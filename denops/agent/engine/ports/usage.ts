@@ -5,8 +5,8 @@ import type { Usage } from "../log/messages.ts";
 
 /** Timing of a step's request. */
 export interface PromptFacts {
-  /** Milliseconds to build it. */
-  readonly build: number;
+  /** Milliseconds to build it; undefined if another agent builds it. */
+  readonly build?: number;
   /** Milliseconds from the message or the last result to the request. */
   readonly ready: number;
   readonly messages: number;

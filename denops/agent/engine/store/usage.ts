@@ -99,7 +99,7 @@ export class SqliteUsage implements UsageLog {
   }
 
   used(session: string, turn: number, use: CodeUse): void {
-    const step = "FROM usage WHERE session = ?1 AND turn = ?2 AND agent IS NULL AND build_ms IS NOT NULL " +
+    const step = "FROM usage WHERE session = ?1 AND turn = ?2 AND agent IS NULL AND ready_ms IS NOT NULL " +
       "ORDER BY id DESC LIMIT 1";
     this.#database.run(
       `INSERT INTO code_uses (session, turn, provider, model, use, time)
@@ -218,7 +218,7 @@ export class SqliteUsage implements UsageLog {
        sums AS (
          SELECT key, count(*) AS requests, sum(1 - reported) AS unreported, sum(input) AS input,
            sum(output) AS output, sum(cached_read) AS cached_read, sum(cached_write) AS cached_write,
-           sum(cost) AS cost, sum(invalid_calls) AS invalid, avg(build_ms) AS build, avg(ready_ms) AS ready,
+           sum(cost) AS cost, sum(invalid_calls) AS invalid, avg(build_ms) AS build, avg(ready_ms) FILTER (WHERE build_ms IS NOT NULL) AS ready,
            max(offered) AS offered, max(messages) AS messages, count(DISTINCT session || turn) AS turns,
            json_group_array(DISTINCT purpose) AS modes, max(id) AS newest, ${SPEED} AS speed
          FROM picked GROUP BY key ORDER BY newest DESC LIMIT ${most}

@@ -45,7 +45,9 @@ async function loginsOf(
   const [program = "", ...words] = row.login ?? [];
   const path = program === "" ? undefined : await findProgram(program, roots);
   return [
-    ...path === undefined ? [] : [{ id: "", name: "Log in in a terminal", command: [path, ...words] }],
+    ...path === undefined
+      ? []
+      : [{ id: "", name: oneLine([program, ...words].join(" ")), command: [path, ...words] }],
     ...methods.filter(isHarmless).map((method): ShownLogin => {
       const { id, type } = method;
       const text = [method.name, method.description ?? ""].filter((part) => part !== "").join(": ");

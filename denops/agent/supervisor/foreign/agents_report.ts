@@ -48,7 +48,9 @@ async function agentReport(
       login.text,
       row.hosts.length === 0 ? "reaches no host" : `reaches ${row.hosts.join(", ")}`,
     ];
-    return { text: `${row.title}: ${parts.filter((part) => part !== "").join("; ")}`, ready: login.found };
+    const facts = parts.filter((part) => part !== "").join("; ");
+    const isNamed = row.title.toLowerCase() === name.toLowerCase();
+    return { text: isNamed ? facts : `${row.title}: ${facts}`, ready: login.found };
   } catch (error) {
     return { text: messageOf(error), ready: false };
   }
