@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import type { ChildNvim } from "../support/nvim.ts";
+import { waitUntil } from "../support/project.ts";
 import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -42,7 +43,7 @@ const EVENTS = JSON.stringify({
 
 const testEvents = inOneNeovim({
   script: "",
-  group: "hook events",
+  group: "hooks",
   hasOwnState: true,
   project: { "a.txt": "one\n", ".agents/hooks.json": EVENTS },
   options: `sessions = { title = false }`,
@@ -151,8 +152,18 @@ say I did, as I said.`);
     await nvim.command("Agent Go on");
     await waitForChat(nvim, "Finished.");
     assert.doesNotMatch(sent(agent), /hunter2/);
+    await nvim.lua(`vim.ui.select = function(items, _, done)
+      done(vim.iter(items):find(function(item)
+        return (item.text or item.label):find("^Approve") or (item.label or ""):find("^SessionEnd")
+      end))
+    end`);
     await nvim.command("Agent hooks");
-    await nvim.waitForScreen("SessionEnd · exit 1 · not approved");
+    await nvim.waitForScreen("SessionEnd · exit 1 · approved");
+    await nvim.lua(`vim.iter(require("agent.chat").list()):each(require("agent.chat").close)`);
+    await waitUntil(
+      "the end of the session",
+      async () => (await agent.state.read("approvals.jsonl")).includes("SessionEnd"),
+    );
   },
   ignore,
 );

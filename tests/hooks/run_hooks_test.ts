@@ -44,6 +44,7 @@ Deno.test({
     await using agent = await sharedAgent({
       script: "",
       hasOwnState: true,
+      group: "hooks",
       project: { "a.txt": "a\n", ".codex/hooks.json": JSON.stringify({ hooks }) },
       options: `sessions = { title = false }, shell = { commands = "ask" }`,
     });

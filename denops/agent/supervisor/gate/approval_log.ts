@@ -173,6 +173,7 @@ const AUTOMATIC: ReadonlyMap<string, string | undefined> = new Map([
   ["allowed for this session", "allowed for this session"],
   ["the command was allowed", "changes kept: the command was allowed"],
   ["commands = project", 'changes kept: shell.commands is "project"'],
+  ["ordinary files", "changes kept: ordinary files"],
   ["nothing of it can be kept", undefined],
 ]);
 

@@ -51,6 +51,8 @@ const MOST_TIME_MS = 200;
 
 const NOT_AGREED = { agreed: false, byUser: false };
 
+const ORDINARY = "ordinary files";
+
 const LEFT_OUT = "the user left it out";
 
 export class EffectsReview {
@@ -103,7 +105,9 @@ export class EffectsReview {
     if ("grant" in work) return decideEffects(this.#parts, work.grant, commands, this.#trust);
     // Ordinary files are kept unasked, as those that our own tools write.
     const option = work.isComplete ? "project" : "ask";
-    return decideEffects(this.#parts, NOT_AGREED, option, this.#trust);
+    const decision = decideEffects(this.#parts, NOT_AGREED, option, this.#trust);
+    // No option of the user has decided.
+    return decision.rule === "commands = project" ? { ...decision, rule: ORDINARY } : decision;
   }
 
   /** Whether it asks about changes that no rule can answer for. */

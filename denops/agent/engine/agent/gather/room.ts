@@ -72,7 +72,10 @@ interface RoomPorts {
   newCallId(id: string): string;
   /** The user's hooks about compactions; undefined: none. */
   readonly hooks?: {
-    /** Why there is none; undefined: hooks let it happen. @param focus of the user's request */
+    /**
+     * The reason against an automatic one; undefined: hooks permit it. @param focus of the user's request
+     * @throws {TurnError} if they are against the user's request
+     */
     againstCompaction(
       trigger: "manual" | "auto",
       focus: string | undefined,
@@ -102,6 +105,8 @@ export class Room {
   /** Cached, because each request needs them. */
   readonly #facts = new WeakMap<ToolCall, CallFacts>();
   readonly #option: CompactionOption;
+  /** The last reason of a hook against a compaction. */
+  #refusal: string | undefined;
 
   constructor(option: CompactionOption = "auto") {
     this.#option = option;
@@ -276,7 +281,10 @@ export class Room {
     const [trigger, focus] = cause.type === "request" ? ["manual", cause.focus] as const : ["auto"] as const;
     const against = await ports.hooks?.againstCompaction(trigger, focus, signal);
     if (against !== undefined) {
-      ports.emit({ type: "notice", severity: "warning", text: `Not compacted: ${against}` });
+      if (against !== this.#refusal) {
+        ports.emit({ type: "notice", severity: "warning", text: `Not compacted: ${against}` });
+      }
+      this.#refusal = against;
       return false;
     }
     const modelSummary = await this.#askForSummary(cause, ports, signal);

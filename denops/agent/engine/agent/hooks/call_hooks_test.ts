@@ -127,3 +127,35 @@ Deno.test("a hook keeps a turn going three times, and never a fourth", async () 
     /does not let you end the turn yet: Test it\./,
   );
 });
+
+Deno.test("a hook refuses the compaction that the user has requested, and says why", async () => {
+  const { port, inputs } = hooks(() => ({ decision: "deny", reason: "Keep it all" }), "PreCompact");
+  const long = "word ".repeat(8_000);
+  await using engine = await startEngine({
+    files: FILES,
+    script: [1, 2, 3].map((count) => `say Answer ${count}.`).join("\n---\n"),
+    abilities: { hooks: port },
+  });
+  for (const count of [1, 2, 3]) await engine.prompt(`${count} ${long}`);
+  await assert.rejects(
+    engine.session.compact("the words"),
+    /Cannot compact the session: Keep it all\. See :Agent hooks\./,
+  );
+  assert.deepEqual(inputs, [{ event: "PreCompact", trigger: "manual", instructions: "the words" }]);
+  assert.equal(engine.server.requests.length, 3, "no summary was requested");
+});
+
+Deno.test("a sub-agent's end has hooks of its own", async () => {
+  const { port, inputs } = hooks(() => ({}), "Stop", "SubagentStop");
+  await using engine = await startEngine({
+    files: FILES,
+    script:
+      'call subagent {"title": "look", "task": "Look.", "mode": "explore"}\n---\nsay Looked.\n---\nsay Done.',
+    abilities: { hooks: port },
+  });
+  await engine.prompt("Go");
+  assert.deepEqual(inputs, [
+    { event: "SubagentStop", again: false, message: "Looked.", agent: "explore" },
+    { event: "Stop", again: false, message: "Done." },
+  ]);
+});

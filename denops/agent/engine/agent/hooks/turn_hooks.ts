@@ -1,6 +1,6 @@
 /** The hooks of one turn. A hook can forbid and add; what rules deny or ask stays so. */
 import type { HookEvent, HookInput } from "../../../protocol/results/hooks.ts";
-import { messageOf } from "../../../shared/errors.ts";
+import { messageOf, TurnError } from "../../../shared/errors.ts";
 import { fenced } from "../../../shared/text/fence.ts";
 import type { HookAnswer, Hooks } from "../../ports/hooks.ts";
 import type { HookCall } from "./hook_tools.ts";
@@ -15,6 +15,8 @@ const COMPACTED = new WeakSet<Hooks>();
 export class TurnHooks {
   readonly #hooks: Hooks;
   #stop: string | undefined;
+  /** Why the session is not compacted automatically in this turn. */
+  #againstCompaction: string | undefined;
 
   constructor(hooks: Hooks) {
     this.#hooks = hooks;
@@ -24,14 +26,22 @@ export class TurnHooks {
     return this.#hooks.events.has(event);
   }
 
-  /** @returns why hooks do not let the session be compacted; undefined: they do */
+  /**
+   * @returns why hooks do not let the session be compacted; undefined: they do
+   * @throws {TurnError} instead, if the user has requested it
+   */
   async againstCompaction(
     trigger: "manual" | "auto",
     focus: string | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
+    if (trigger === "auto" && this.#againstCompaction !== undefined) return this.#againstCompaction;
     const answer = await this.run({ event: "PreCompact", trigger, instructions: focus ?? "" }, signal);
-    return answer.decision === "deny" ? answer.reason ?? "a hook refused it" : undefined;
+    if (answer.decision !== "deny") return undefined;
+    const reason = answer.reason ?? "a hook refuses it";
+    // Each request would ask again.
+    if (trigger === "auto") return this.#againstCompaction = reason;
+    throw new TurnError("setup", `Cannot compact the session: ${reason}.`, "See :Agent hooks.");
   }
 
   compacted(): void {
