@@ -307,3 +307,37 @@ Deno.test({
     await assertUnharmed(place, "stopped");
   },
 });
+
+Deno.test({
+  name: "a notification runs nothing of the project, and nothing before its own approval",
+  ignore,
+  async fn() {
+    await using place = await stage();
+    const { project, home } = place;
+    const input = { event: "Notification", message: "m", about: "permission_prompt" } as const;
+    await project.write("hook.sh", `touch ${home.root}/made`);
+    for (
+      const command of [
+        `sh ${project.root}/hook.sh`,
+        'sh "$CLAUDE_PROJECT_DIR/hook.sh"',
+        "sh hook.sh",
+        "cd sub; sh ../hook.sh",
+        "hook.sh",
+      ]
+    ) {
+      const host = await place.host("Notification", command);
+      await host.notify(input, hookRun());
+      await assertUnharmed(place, command);
+    }
+    const host = await place.host("Notification", "pwd > seen; cat >> seen");
+    await host.notify(input, hookRun({ confirm: () => Promise.resolve(false) }));
+    await host.notify(input, hookRun());
+    await assertUnharmed(place, "refused");
+    const unattended = await place.host("Notification", "touch seen", 30, { approved: true });
+    await unattended.notify(input, hookRun());
+    await assertUnharmed(place, "nobody is there");
+    const approved = await place.host("Notification", "pwd > seen; cat >> seen");
+    await approved.notify(input, hookRun());
+    assert.match(await home.read("seen"), new RegExp(`^${home.root}\n\\{.*"hook_event_name":"Notification"`));
+  },
+});

@@ -7,7 +7,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import type { CommandSandbox } from "../commands/sandbox.ts";
 import { oneLine } from "../screen/visible.ts";
-import { commandEnvironment } from "../system/environment.ts";
+import { commandEnvironment, trustedPath } from "../system/environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { decisionOf, type HookDecision } from "./decision.ts";
 import { type Hook, type HookList, hooksOf } from "./entries.ts";
@@ -169,7 +169,9 @@ export class HookHost {
   /** @throws {Error} one line */
   async read(hook: Hook, denied: readonly string[]): Promise<ReadHook> {
     const { roots: [root = ""], environment: { HOME: home } } = this.#options;
-    const scripts = await scriptsOf(hook, { root, home, denied });
+    // Without a sandbox it starts in the home folder.
+    const base = hook.event === "Notification" ? home ?? root : root;
+    const scripts = await scriptsOf(hook, { root: base, home, denied });
     const id = await this.#trust.idOf(hook, scripts);
     return { hook, scripts, id, trust: await this.#trust.stateOf(hook, scripts) };
   }
@@ -206,23 +208,25 @@ export class HookHost {
 
   /**
    * Runs the hooks of a notification on the machine itself, without a sandbox: each needs an approval that says so. None
-   * may name a file of the project, which the agent can change.
+   * may name the project, whose files the agent can change, and none starts there.
    */
   async notify(input: Extract<HookInput, { event: "Notification" }>, run: HookRun): Promise<void> {
     const { roots, user, environment } = this.#options;
-    const [root = ""] = roots;
+    const { HOME: home = "/" } = environment;
     const bash = await findProgram("bash", roots);
     if (bash === undefined || user.approved_hooks !== undefined) return;
+    const env = {
+      ...commandEnvironment(user.command_environment, undefined, environment),
+      PATH: trustedPath(environment.PATH ?? "", roots).join(":"),
+    };
     for (const hook of (await this.hooks()).hooks) {
       if (hook.event !== input.event || !matches(hook.matcher, input.about)) continue;
       const read = await this.read(hook, run.denied);
-      const inProject = read.scripts.find(({ path }) => roots.some((one) => isInside(path, one)));
-      if (inProject !== undefined) {
+      if (
+        namesProject(hook, roots) || read.scripts.some(({ path }) => roots.some((one) => isInside(path, one)))
+      ) {
         this.#note(
-          {
-            read,
-            decision: { failure: `without a sandbox, ${inProject.name} must be outside of the project` },
-          },
+          { read, decision: { failure: "without a sandbox, it may not name the project" } },
           input,
           run,
         );
@@ -235,21 +239,10 @@ export class HookHost {
       // The turn has ended before an answer.
       if (answer === undefined) this.#offered.delete(read.id);
       if (answer?.type !== "run") continue;
-      const end = await runHook(
-        {
-          profile: "notification_hook",
-          program: bash,
-          args: ["-c", START, "hook", hook.command],
-          env: {
-            ...commandEnvironment(user.command_environment, undefined, environment),
-            CLAUDE_PROJECT_DIR: root,
-          },
-          cwd: root,
-          timeout: hook.timeout * 1_000,
-        },
-        payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly }),
-        run.signal,
-      );
+      const args = ["-c", START, "hook", hook.command];
+      const start = { profile: "notification_hook", program: bash, args, env, cwd: home } as const;
+      const payload = payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly });
+      const end = await runHook({ ...start, timeout: hook.timeout * 1_000 }, payload, run.signal);
       this.#note({ read, decision: decisionOf(input.event, end, hook.cursor !== undefined) }, input, run);
     }
   }
@@ -417,6 +410,10 @@ export class HookHost {
     if (!this.#reported.has(text)) notice(text);
     this.#reported.add(text);
   }
+}
+
+function namesProject({ command }: Hook, roots: readonly string[]): boolean {
+  return /PROJECT_DIR/.test(command) || roots.some((root) => command.includes(root));
 }
 
 function reasonOf({ name, reason, isFailure }: DecidedHook): string {

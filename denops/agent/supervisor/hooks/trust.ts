@@ -55,7 +55,9 @@ export function describeHook(hook: Hook, scripts: readonly HookScript[]): readon
     `From ${file ?? "your options"}.`,
     ...scripts.map(({ name, bytes }) => `Runs ${name} (${bytes.length} bytes), as it is now.`),
     ...isNotification
-      ? ["It runs WITHOUT a sandbox: it can read, change and send everything that you can."]
+      ? [
+        "It runs WITHOUT a sandbox, in your home folder: it can read, change and send everything that you can.",
+      ]
       : [
         "It runs in a sandbox without network: it reads the project and what the event says.",
         hook.event === "PostToolUse"
