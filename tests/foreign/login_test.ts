@@ -25,10 +25,17 @@ Deno.test({
     const [logins, question] = await menu("Agent login", "Log in here", "Do not run it");
     assert.equal(logins?.prompt, "Log in at Scripted");
     const command = `HOW='by hand' ${Deno.execPath()} run -A`;
-    const names = ["Visit a page: no page at all", "Log in here (in a terminal)", "A key"];
+    const names = [
+      "Visit a page: no page at all",
+      "Log in here (in a terminal)",
+      "Plain (in a terminal)",
+      "A key",
+    ];
     assert.deepEqual(logins?.lines, names);
     assert.ok(question?.prompt.startsWith(command), question?.prompt);
     assert.ok(question?.prompt.endsWith(" logins login-now"), question?.prompt);
+    const [, plain] = await menu("Agent login", "Plain", "Do not run it");
+    assert.ok(plain?.prompt.endsWith(" logins plain-login"), plain?.prompt);
     await assert.rejects(folder.read("logged_in"), Deno.errors.NotFound);
 
     await menu("Agent login", "A key");

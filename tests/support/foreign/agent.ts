@@ -204,6 +204,7 @@ const LOGIN = `${OPTIONS.get("scripts")}/logged_in`;
 const LOGINS = [
   { id: "page", name: "Visit a page", description: "no page at all" },
   { id: "tui", name: "Log in here", type: "terminal", args: ["login-now"], env: { HOW: "by hand" } },
+  { id: "plain", name: "Plain", type: "terminal", args: ["plain-login"] },
   { id: "evil", name: "Evil", type: "terminal", args: [], env: { NODE_OPTIONS: "--require=/tmp/evil.js" } },
   { id: "key", name: "A key", type: "env_var", vars: [{ name: "SCRIPTED_KEY" }] },
 ];

@@ -52,7 +52,11 @@ async function loginsOf(
       const { id, type } = method;
       const text = [method.name, method.description ?? ""].filter((part) => part !== "").join(": ");
       const facts = { id, name: oneLine(text) };
-      if (type === "terminal") return { ...facts, command: [...cmd, ...method.args], env: method.env };
+      if (type === "terminal") {
+        // An empty record has a key in Lua.
+        const env = Object.keys(method.env).length === 0 ? {} : { env: method.env };
+        return { ...facts, command: [...cmd, ...method.args], ...env };
+      }
       return type === "variables" ? { ...facts, variables: method.variables } : facts;
     }),
   ];
