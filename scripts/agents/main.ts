@@ -14,7 +14,7 @@ import { type AgentModel, scripted, startAgentModel } from "./model.ts";
 import { agentRow, REAL_AGENTS, type RealAgent } from "./agents.ts";
 import { startBare } from "./bare.ts";
 
-const TURN_MS = 60_000;
+const TURN_MS = 240_000;
 const BEFORE = "one\ntwo\nthree\n";
 
 interface Place {
@@ -31,8 +31,7 @@ type Check = (place: Place) => Promise<void>;
 
 async function startPlace(agent: RealAgent): Promise<Place & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  // Not 127.0.0.1, where opencode serves itself: what is an allowed host is reached through the proxy.
-  const model = stack.use(startAgentModel("127.0.0.2"));
+  const model = stack.use(startAgentModel());
   const url = `http://${model.host}`;
   const row = await agentRow(agent, DEPS, url);
   const project = stack.use(

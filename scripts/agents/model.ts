@@ -22,11 +22,10 @@ export interface AgentModel extends AsyncDisposable {
   readonly requests: readonly string[];
 }
 
-/** @param hostname an address of this machine */
-export function startAgentModel(hostname: string): AgentModel {
+export function startAgentModel(): AgentModel {
   const requests: string[] = [];
   let calls = 0;
-  const server = Deno.serve({ hostname, port: 0, onListen() {} }, async (request) => {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
     const path = new URL(request.url).pathname;
     const text = await request.text();
     requests.push(text);

@@ -78,7 +78,10 @@ async function behindProxy(
 ): Promise<ReturnType<typeof proxied> & { readonly command: Pick<StartedCommand, "proxy" | "variables"> }> {
   if (hosts.length === 0) return { mounts: [], arguments: [shell], command: {} };
   const proxy = await AllowProxy.open({ hosts: () => hosts, environment });
-  return { ...proxied([shell], proxy.socket, shell), command: { proxy, variables: proxyEnvironment(hosts) } };
+  return {
+    ...proxied([shell], proxy.socket, shell, hosts),
+    command: { proxy, variables: proxyEnvironment(hosts) },
+  };
 }
 
 /**

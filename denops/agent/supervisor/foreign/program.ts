@@ -83,7 +83,7 @@ export async function startAgentProgram(
   const all = () => [...open, ...hosts()];
   const proxy = await AllowProxy.open({ hosts: all, environment, onRefused });
   try {
-    const behind = proxied([path, ...args], proxy.socket, bash);
+    const behind = proxied([path, ...args], proxy.socket, bash, all());
     const { environment: real, files } = await withRealCertificates(environment);
     const { HOME: home = "/" } = environment;
     const places = await programPlaces(path, [home, user.state_dir, ...roots]);

@@ -128,7 +128,7 @@ async function startConfined(
   const { hosts, onRefused } = ports;
   const proxy = await AllowProxy.open({ hosts, onRefused, environment });
   try {
-    const behind = proxied([path, ...args], proxy.socket, bash);
+    const behind = proxied([path, ...args], proxy.socket, bash, hosts());
     const { environment: all, files } = await withRealCertificates(environment);
     const certificates = files.map((path): Mount => ({ kind: "read", path }));
     const mounts = [...cache, ...certificates, ...behind.mounts];

@@ -1,10 +1,14 @@
 /**
  * A program for the inside of a sandbox without network: passes connections to a port of the sandbox's own loopback
- * interface, or without a port its own input and output, on to a socket of the supervisor. It has the sandbox's access and
- * no more, and imports nothing.
+ * interface, or without a port its own input and output, on to a socket of the supervisor. Further arguments are hosts of
+ * the machine, such as localhost:8080: connections to their ports pass through a tunnel of the proxy, so that programs that
+ * know no proxy reach them. It has the sandbox's access and no more, and imports nothing.
  * @see proxied.ts
  */
-const [path = "", port = ""] = Deno.args;
+const [path = "", port = "", ...locals] = Deno.args;
+
+/** Characters of the proxy's answer. */
+const LONGEST_HEAD = 4_096;
 
 interface Ends {
   read(buffer: Uint8Array): Promise<number | null>;
@@ -34,12 +38,39 @@ async function serveInput(): Promise<void> {
 
 async function servePort(number: number): Promise<void> {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: number });
+  for (const host of locals) serveLocal(host).catch(() => {});
   await Deno.stdout.write(new TextEncoder().encode("ready\n"));
   for await (const client of listener) serve(client);
 }
 
+async function serveLocal(host: string): Promise<void> {
+  const [, name = "", port] = /^(.*):(\d+)$/.exec(host) ?? [];
+  const listener = Deno.listen({ hostname: name === "[::1]" ? "::1" : "127.0.0.1", port: Number(port) });
+  for await (const client of listener) {
+    tunnel(host).then((socket) => serveOn(client, socket)).catch(() => client.close());
+  }
+}
+
+/** @throws {Error} if the proxy refuses it or cannot reach it */
+async function tunnel(host: string): Promise<Ends> {
+  const socket = await Deno.connect({ transport: "unix", path });
+  await socket.write(new TextEncoder().encode(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
+  let head = "";
+  // Byte by byte: the next ones are the server's.
+  for (const byte = new Uint8Array(1); !head.endsWith("\r\n\r\n");) {
+    if (await socket.read(byte) === null || head.length > LONGEST_HEAD) break;
+    head += String.fromCharCode(byte[0] ?? 0);
+  }
+  if (/^HTTP\/1\.\d 200 /.test(head)) return socket;
+  socket.close();
+  throw new Error(`no tunnel to ${host}`);
+}
+
 async function serve(client: Ends): Promise<void> {
-  const socket = await Deno.connect({ transport: "unix", path }).catch(() => undefined);
+  await serveOn(client, await Deno.connect({ transport: "unix", path }).catch(() => undefined));
+}
+
+async function serveOn(client: Ends, socket: Ends | undefined): Promise<void> {
   // If one direction breaks, the other still brings its last bytes.
   if (socket !== undefined) await Promise.allSettled([copy(client, socket), copy(socket, client)]);
   for (const connection of [client, socket]) {

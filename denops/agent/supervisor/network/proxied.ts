@@ -23,16 +23,17 @@ interface ProxiedStart {
 }
 
 /**
- * Variables of programs behind the proxy, by default behind the forwarder of a sandbox. They reach its hosts on this machine through it, and those of the sandbox
- * directly.
+ * Variables of programs behind the proxy, by default behind the forwarder of a sandbox. They reach the sandbox's own
+ * servers directly, and hosts on this machine too: the forwarder has their ports.
  * @param hosts patterns of the allowed hosts
  */
 export function proxyEnvironment(
   hosts: readonly string[],
   address = ADDRESS,
 ): Readonly<Record<string, string>> {
-  const names = hosts.map((pattern) => parseHost(pattern)?.name);
-  const here = HERE.filter((name) => !names.includes(name)).map((name) => name.replace(/^\[|\]$/g, ""));
+  const behind = hosts.map(parseHost).filter((host) => address !== ADDRESS || host?.port === undefined)
+    .map((host) => host?.name);
+  const here = HERE.filter((name) => !behind.includes(name)).map((name) => name.replace(/^\[|\]$/g, ""));
   const variables = {
     HTTP_PROXY: address,
     HTTPS_PROXY: address,
@@ -44,13 +45,21 @@ export function proxyEnvironment(
   return { ...variables, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: "1" };
 }
 
+/** Allowed ports of this machine, which the forwarder opens in the sandbox: "localhost:8080". */
+function localPorts(hosts: readonly string[]): readonly string[] {
+  return hosts.flatMap((pattern) => {
+    const { name = "", port } = pattern.startsWith("!") ? {} : parseHost(pattern) ?? {};
+    return port !== undefined && HERE.includes(name) ? [`${name}:${Number(port)}`] : [];
+  });
+}
+
 /**
  * Bash starts the forwarder, waits until it listens, and becomes the program. The forwarder has the program's permissions,
  * which the sandbox limits, and ends with it.
  */
-const START =
+const start = (ports: readonly string[]) =>
   `exec 9< <(DENO_DIR=${DENO_DIR} DENO_NO_UPDATE_CHECK=1 exec ${DENO} run -A --quiet --no-config --no-lock --no-remote \\
-  ${FORWARDER} ${SOCKET} ${PORT} </dev/null 2>/dev/null)
+  ${FORWARDER} ${[SOCKET, PORT, ...ports].join(" ")} </dev/null 2>/dev/null)
 read -r -u 9 line; exec 9<&-
 [ "$line" = ready ] || { echo "Cannot start the command: its way to the allowed hosts failed. Try again." >&2; exit 1; }
 exec "$@"`;
@@ -59,14 +68,20 @@ exec "$@"`;
  * @param inner the program and its arguments
  * @param socket of the {@link AllowProxy}
  * @param bash its path, also in the sandbox
+ * @param hosts patterns of the allowed hosts
  */
-export function proxied(inner: readonly string[], socket: string, bash: string): ProxiedStart {
+export function proxied(
+  inner: readonly string[],
+  socket: string,
+  bash: string,
+  hosts: readonly string[],
+): ProxiedStart {
   return {
     mounts: [
       { kind: "read", path: SOCKET, source: socket },
       { kind: "read", path: DENO, source: Deno.execPath() },
       { kind: "read", path: FORWARDER, source: FORWARDER_FILE },
     ],
-    arguments: [bash, "-c", START, "bash", ...inner],
+    arguments: [bash, "-c", start(localPorts(hosts)), "bash", ...inner],
   };
 }

@@ -146,7 +146,7 @@ async function startReader(
   }
   const bash = await findProgram("bash", place.roots);
   if (bash === undefined) throw new Error("bash was not found on the PATH outside of the project");
-  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER], proxy.socket, bash);
+  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER], proxy.socket, bash, hosts);
   const mounts: readonly Mount[] = [
     ...[...STORES.filter(exists), ...files].map((path): Mount => ({ kind: "read", path })),
     { kind: "read", path: DENO, source: Deno.execPath() },
