@@ -135,6 +135,7 @@ interface Stage extends AsyncDisposable {
   readonly project: Scratch;
   readonly state: Scratch;
   readonly home: Scratch;
+  readonly sandbox: ReturnType<typeof commandRunner>["sandbox"];
   host(
     event: HookEvent,
     command: string,
@@ -162,6 +163,7 @@ async function stage(): Promise<Stage> {
     project,
     state,
     home,
+    sandbox,
     async host(event, command, timeout = 30, { approved } = {}) {
       const host = new HookHost({
         roots: [project.root],
@@ -339,5 +341,26 @@ Deno.test({
     const approved = await place.host("Notification", "pwd > seen; cat >> seen");
     await approved.notify(input, hookRun());
     assert.match(await home.read("seen"), new RegExp(`^${home.root}\n\\{.*"hook_event_name":"Notification"`));
+  },
+});
+
+Deno.test({
+  name: "where commands cannot be rehearsed, hooks guard and change nothing",
+  ignore,
+  async fn() {
+    await using place = await stage();
+    Object.assign(place.sandbox, { rehearses: () => Promise.resolve({ works: false, reason: "none" }) });
+    const run = async (event: "PreToolUse" | "PostToolUse", script: string) => {
+      await place.project.write("hook.sh", script);
+      const input = INPUTS[event];
+      assert.ok(input);
+      return await (await place.host(event, "bash hook.sh")).run(input, hookRun());
+    };
+    assert.equal((await run("PreToolUse", "cat .env >&2; exit 2")).decision, "deny");
+    const writes = await run("PreToolUse", "echo x > a.txt || exit 1");
+    assert.equal(writes.decision, "ask");
+    assert.match(writes.reason ?? "", /exit code 1/);
+    assert.deepEqual(await run("PostToolUse", "rm a.txt; echo x > b.txt; exit 0"), { context: [] });
+    await assertUnharmed(place, "read-only");
   },
 });

@@ -53,7 +53,8 @@ type Rehearses =
 
 /** Programs over the overlays of a rehearsal. */
 export interface OverlaidPrograms {
-  readonly rehearsal: Rehearsal;
+  /** Undefined: nothing can be written. */
+  readonly rehearsal: Rehearsal | undefined;
   readonly environment: Readonly<Record<string, string>>;
   /** @param more mounts beside those of a command @throws {Error} one line */
   program(
@@ -322,7 +323,8 @@ export class CommandSandbox {
 
   /**
    * Programs that run one after another over the same overlays of the roots, and read what commands read. They have no
-   * network, and git's folders are read-only. The caller disposes of the rehearsal.
+   * network, and git's folders are read-only. Where overlays do not work, all is read-only. The caller disposes of the
+   * rehearsal.
    * @param denied globs of unreadable files @param isKept whether their changes may be kept
    * @throws {Error} one line, if there is no sandbox, or unreadable files cannot be hidden
    */
@@ -330,6 +332,13 @@ export class CommandSandbox {
     if (await this.hold() !== "bubblewrap") throw new Error("this machine has no bubblewrap for a sandbox");
     const view = await this.view(denied);
     if (!view.masks.complete) throw new Error(`some files cannot be hidden from it: ${view.masks.reason}`);
+    if (!(await this.rehearses()).works) {
+      return {
+        rehearsal: undefined,
+        environment: commandEnvironment(this.#user.command_environment, "look", this.#environment),
+        program: (words, more) => this.program(words, denied, more),
+      };
+    }
     const rehearsal = await this.#rehearse("write", isKept);
     const git = gitOverlaid(this.#roots, "write");
     const places = { roots: this.#roots, user: this.#user, environment: this.#environment };

@@ -269,7 +269,7 @@ export class HookHost {
       }
       run.signal.throwIfAborted();
       const outcome = this.#outcome(input, ran, run);
-      if (!isKept) return outcome;
+      if (!isKept || rehearsal === undefined) return outcome;
       const isWhole = ran.every(({ decision }) => decision.failure === undefined);
       const names = ready.map(({ hook }) => hookName(hook));
       return {
@@ -277,7 +277,9 @@ export class HookHost {
         ...defined({ effects: await this.changes.add(run.session, rehearsal, names, isWhole) }),
       };
     } finally {
-      if (!this.changes.has(rehearsal)) await rehearsal[Symbol.asyncDispose]().catch(() => {});
+      if (rehearsal !== undefined && !this.changes.has(rehearsal)) {
+        await rehearsal[Symbol.asyncDispose]().catch(() => {});
+      }
     }
   }
 
@@ -347,7 +349,7 @@ export class HookHost {
           env,
           cwd: "/",
           timeout: hook.timeout * 1_000,
-          isPastLimits: () => place.rehearsal.isPastLimits(),
+          isPastLimits: async () => await place.rehearsal?.isPastLimits() ?? false,
         },
         payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly }),
         run.signal,
