@@ -136,7 +136,7 @@ Deno.test("forms are questions of ours; pages and floods of forms are declined",
       properties: {
         size: { type: "integer", title: "Size" },
         colour: { type: "string", enum: ["red", "blue"] },
-        sure: { type: "boolean" },
+        sure: { type: "boolean", description: "A note (optional)." },
       },
       required: ["size"],
     },
@@ -161,7 +161,11 @@ Deno.test("forms are questions of ours; pages and floods of forms are declined",
     { action: "decline" },
   ]);
   assert.deepEqual(answers.at(-1), { action: "decline" });
-  assert.deepEqual(asked[0], ["Claude asks: Which one?\nSize", [], true]);
+  assert.deepEqual(asked.slice(0, 3), [
+    ["Claude asks: Which one?\nSize", [], true],
+    ["Claude asks: Which one?\ncolour (optional)", ["red", "blue"], true],
+    ["Claude asks: Which one?\nsure: A note (optional).", ["yes", "no"], true],
+  ]);
   assert.equal(linesOf(session.events).filter((line) => /^info: Claude: it asked for/.test(line)).length, 1);
   await using silent = await foreignSession({
     async turn(_text, hand) {

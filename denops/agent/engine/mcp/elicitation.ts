@@ -76,7 +76,9 @@ export async function askForm(
 function questionOf(lead: string, name: string, { title, description }: Field, isRequired: boolean): string {
   const label = cleanLine(title ?? name, LONGEST_LABEL);
   const more = description === undefined ? "" : `: ${cleanLine(description, LONGEST_LABEL)}`;
-  return `${lead}\n${label}${more}${isRequired ? "" : " (optional)"}`;
+  // Some say it themselves.
+  const note = isRequired || /\boptional\b/i.test(label + more) ? "" : " (optional)";
+  return `${lead}\n${label}${more}${note}`;
 }
 
 function optionsOf(field: Field): string[] {
