@@ -106,7 +106,14 @@ test("servers start after approval, calls ask, forms are answered, and a list of
 
   server.play("say Good day.");
   await nvim.command("Agent open");
-  await nvim.keys("/paper:greet Ada with @paper:note:1<Esc><CR>");
+  await nvim.keys("/paper:");
+  await waitUntil("the server's prompt is in the menu", async () => {
+    const items = await nvim.lua<readonly string[]>(
+      `return vim.tbl_map(function(one) return one.word .. " " .. one.kind end, vim.fn.complete_info({ "items" }).items)`,
+    );
+    return items.includes("/paper:greet mcp");
+  });
+  await nvim.keys("greet Ada with @paper:note:1<Esc><CR>");
   await nvim.waitForScreen("Good day.");
   const request = JSON.stringify(server.requests.at(-1)?.body.messages);
   assert.match(request, /Greet Ada with .* politely\./);

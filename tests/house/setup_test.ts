@@ -132,6 +132,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     project: {
       "a.ts": "",
       ".agents/agents/loud.md": "---\nmode: nonsense\n---\n",
+      ".agents/skills/loud/SKILL.md": "---\nname: loud\n---\n",
       ...Object.fromEntries(
         ["big", "big1", "big2", "big3"].map((name) => [`.agents/commands/${name}.md`, "x".repeat(70_000)]),
       ),
@@ -156,6 +157,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     assert.ok(text.includes(`ERROR ${line}`), `${line}\n${text}`);
     assert.ok(!said.includes(line), "once is enough");
   }
+  assert.ok(text.includes("ERROR Cannot use the skill .agents/skills/loud: it has no description."), text);
   assert.match(said, /Hi\.$/);
   // Notices of what the supervisor finds come at their own time.
   let all = "";
