@@ -145,6 +145,7 @@ test("a project's skill: told, approved with its text, offered, changed and aske
   );
   await nvim.waitForScreen("Not read.");
   assert.match(results(agent)[0] ?? "", /Cannot read the skill: the user has not approved the skill build\./);
+  await nvim.waitForScreen("Skills have changed since you approved them: build.");
   assert.match(await choose(nvim), /^build · has changed: needs your approval/m);
   await choose(nvim, "undo", "Read it");
   await nvim.waitForScreen("Take the place of a command.");

@@ -11,7 +11,7 @@ import { Ledger } from "../gate/ledger.ts";
 import { answers, listeners } from "./answers/answers.ts";
 import { approvals } from "./answers/approvals.ts";
 import { projectPrograms } from "./answers/programs.ts";
-import { confirmSkill, projectSkills, skillLines } from "./answers/skills.ts";
+import { confirmSkill, projectSkills } from "./answers/skills.ts";
 import { sessionUpdates } from "./answers/updates.ts";
 import type { ClientContext, ClientPorts } from "./context.ts";
 import { Composer } from "./composer.ts";
@@ -78,11 +78,6 @@ export class EngineClient implements ClientContext {
       listeners: listeners(this),
       answers: { ...answers(this, isConfined), provider_key: (_, { refused }) => key(refused) },
     };
-  }
-
-  /** Skills that cannot be used, or need the user's approval, a line each. @throws {Error} one line */
-  async skillLines(): Promise<readonly string[]> {
-    return await skillLines(this.skills);
   }
 
   /** The project is closed: runs the hooks for the end of its sessions. */

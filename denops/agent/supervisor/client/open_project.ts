@@ -115,9 +115,6 @@ export class OpenProject implements AsyncDisposable {
       const key = (refused: boolean) => keyOf(model, refused, user, world);
       const events = confined(client.events(launch.isConfined, key), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
-      client.skillLines().then((lines) => {
-        for (const line of fewer(lines)) ports.notice(chat, "info", line);
-      }, () => {});
       return new OpenProject({ engine, launch, model, client }, options, ports);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);

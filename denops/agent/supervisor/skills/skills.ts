@@ -35,6 +35,10 @@ interface SkillOptions extends Omit<SkillRoots, "home"> {
 /** Whether the user approves a skill as it is shown; undefined if the turn was stopped. */
 type ConfirmSkill = (skill: Skill) => Promise<boolean | undefined>;
 
+/** Names in a line, and lines about unusable skills: health lists all. */
+const MOST_NAMES = 5;
+const MOST_PROBLEMS = 5;
+
 /** Bytes of a skill's file that is read. */
 const LONGEST_FILE = 1024 ** 2;
 
@@ -81,12 +85,28 @@ export class ProjectSkills {
     return { skills: all, problems: problems.map(visible) };
   }
 
-  /** The ones that the model is offered. @throws {Error} as {@link list} */
-  async offered(): Promise<readonly SkillFacts[]> {
-    const { skills } = await this.list();
+  /** The ones that the model is offered. */
+  offered({ skills }: SkillList): readonly SkillFacts[] {
     return skills.flatMap(({ state, file: { name, description } }) =>
       state === "on" ? [{ name, description: visible(description) }] : []
     ).slice(0, MOST_SKILLS);
+  }
+
+  /** Skills that cannot be used, or need the user's approval, a line each. */
+  lines({ skills, problems }: SkillList): readonly string[] {
+    const named = (wanted: SkillState) => {
+      const names = skills.flatMap(({ state, file: { name } }) => state === wanted ? [name] : []);
+      const left = names.length - MOST_NAMES;
+      return names.slice(0, MOST_NAMES).join(", ") + (left > 0 ? ` and ${left} more` : "");
+    };
+    const [fresh, changed] = [named("new"), named("changed")];
+    return [
+      ...problems.slice(0, MOST_PROBLEMS),
+      ...changed === ""
+        ? []
+        : [`Skills have changed since you approved them: ${changed}. See :Agent skills.`],
+      ...fresh === "" ? [] : [`Skills of this project need your approval: ${fresh}. See :Agent skills.`],
+    ];
   }
 
   /**

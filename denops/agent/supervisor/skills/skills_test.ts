@@ -59,7 +59,7 @@ async function play(
   };
 }
 
-const names = async (skills: ProjectSkills) => (await skills.offered()).map(({ name }) => name);
+const names = async (skills: ProjectSkills) => skills.offered(await skills.list()).map(({ name }) => name);
 
 Deno.test("skills of the user are offered at once, a project's after approval, and then first", async () => {
   await using all = await play({

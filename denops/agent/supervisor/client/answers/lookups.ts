@@ -4,6 +4,7 @@ import type { EngineAnswers } from "../../agents/engine.ts";
 import { search } from "../../project/search.ts";
 import { surroundings } from "../../project/surroundings.ts";
 import type { ClientContext } from "../context.ts";
+import { skillLook } from "./skills.ts";
 
 export function lookupAnswers(
   client: ClientContext,
@@ -11,6 +12,7 @@ export function lookupAnswers(
   const { roots, sandboxed, user: { config_dir: configDir } } = client.permissions;
   /** Versions of rules, by their JSON: rules are long, and engines ask for them before each call. */
   const versions = new Map<string, number>();
+  const lookAtSkills = skillLook(client);
   const place = (sessionId: string) => ({ roots, rules: client.rulesOf(sessionId), sandboxed });
   return {
     async search(sessionId, request, signal) {
@@ -19,9 +21,9 @@ export function lookupAnswers(
     async surroundings(sessionId, wanted, signal) {
       const [found, skills] = await Promise.all([
         surroundings(wanted, { ...place(sessionId), configDir }, signal),
-        wanted.facts.includes("skills") ? client.skills.offered().catch(() => undefined) : undefined,
+        wanted.facts.includes("skills") ? lookAtSkills(sessionId).catch(() => undefined) : undefined,
       ]);
-      return { ...found, ...defined({ skills: skills && [...skills] }) };
+      return { ...found, ...defined({ skills }) };
     },
     before_call: (sessionId, { known }) =>
       Promise.resolve().then(() => {

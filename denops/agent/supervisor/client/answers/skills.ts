@@ -2,12 +2,10 @@
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
 import { defined } from "../../../shared/records.ts";
+import type { SkillFacts } from "../../../protocol/results/skills.ts";
 import { describeSkill, ProjectSkills, type Skill } from "../../skills/skills.ts";
 import type { ClientContext } from "../context.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
-
-/** Names in a line. */
-const MOST_NAMES = 5;
 
 /** None for another agent, which finds skills itself and offers them as its commands. */
 export function projectSkills(
@@ -51,18 +49,17 @@ export async function confirmSkill(
   return await client.ports.gate.confirm(title, reason, context, describeSkill(skill));
 }
 
-/** Skills that cannot be used, or need the user's approval, a line each. @throws {Error} one line */
-export async function skillLines(skills: ProjectSkills): Promise<readonly string[]> {
-  const { skills: all, problems } = await skills.list();
-  const named = (wanted: Skill["state"]) => {
-    const names = all.flatMap(({ state, file: { name } }) => state === wanted ? [name] : []);
-    const left = names.length - MOST_NAMES;
-    return names.slice(0, MOST_NAMES).join(", ") + (left > 0 ? ` and ${left} more` : "");
+/** Looks at the skills before a message: the ones for the model, and lines for the user. @throws {Error} one line */
+export function skillLook({ skills, ports: { ownerOf, push } }: ClientContext) {
+  const reported = new Set<string>();
+  return async (sessionId: string): Promise<SkillFacts[]> => {
+    const list = await skills.list();
+    const chat = ownerOf(sessionId);
+    const news = chat === undefined ? [] : skills.lines(list).filter((line) => !reported.has(line));
+    for (const text of news) {
+      reported.add(text);
+      if (chat !== undefined) push({ type: "notice", chat, severity: "info", text });
+    }
+    return [...skills.offered(list)];
   };
-  const [fresh, changed] = [named("new"), named("changed")];
-  return [
-    ...problems,
-    ...changed === "" ? [] : [`Skills have changed since you approved them: ${changed}. See :Agent skills.`],
-    ...fresh === "" ? [] : [`Skills of this project need your approval: ${fresh}. See :Agent skills.`],
-  ];
 }
