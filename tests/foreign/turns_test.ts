@@ -50,7 +50,7 @@ Deno.test({
       `vim.fn.bufnr("src/greet.ts") > 0 and vim.fn.getbufline("src/greet.ts", 2)[1]:find("Servus") ~= nil`,
     );
     const [first] = await nvim.lua<readonly { readonly word: string }[]>(
-      `return require("agent.chat.complete.slash").items(require("agent.chat").get())`,
+      `return require("agent.chat.complete.slash").items(require("agent.chat").get(), {}, "/com")`,
     );
     assert.equal(first?.word, "/compact");
     await nvim.command("wincmd p | 2 | Agent why");
