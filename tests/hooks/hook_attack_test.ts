@@ -332,15 +332,24 @@ Deno.test({
       await assertUnharmed(place, command);
     }
     const host = await place.host("Notification", "pwd > seen; cat >> seen");
-    await host.notify(input, hookRun({ confirm: () => Promise.resolve(false) }));
+    const decide = async (isApproved: boolean) => {
+      const [row] = await host.list([]);
+      assert.ok(row);
+      await host.decide(row.id, isApproved, []);
+      await host.notify(input, hookRun());
+    };
     await host.notify(input, hookRun());
+    await assertUnharmed(place, "not approved");
+    await decide(true);
+    assert.match(await home.read("seen"), new RegExp(`^${home.root}\n\\{.*"hook_event_name":"Notification"`));
+    await Deno.remove(home.path("seen"));
+    await decide(false);
+    // Another Neovim knows it, too.
+    await (await place.host("Notification", "pwd > seen; cat >> seen")).notify(input, hookRun());
     await assertUnharmed(place, "refused");
     const unattended = await place.host("Notification", "touch seen", 30, { approved: true });
     await unattended.notify(input, hookRun());
     await assertUnharmed(place, "nobody is there");
-    const approved = await place.host("Notification", "pwd > seen; cat >> seen");
-    await approved.notify(input, hookRun());
-    assert.match(await home.read("seen"), new RegExp(`^${home.root}\n\\{.*"hook_event_name":"Notification"`));
   },
 });
 

@@ -135,13 +135,16 @@ say I did, really.
 ---
 say I did, as I said.`);
     await nvim.command("Agent Begin");
-    await answer(nvim, "run the hook echo The codename at SessionStart", "a");
+    await answer(nvim, "run the hook echo The codename is Heron. at SessionStart", "a");
     await answer(nvim, "at UserPromptSubmit", "a");
     await answer(nvim, "at Stop", "a");
     await waitForChat(nvim, "I did, as I said.");
     await waitForTurn(nvim);
     const first = JSON.stringify(server.requests.at(-4)?.body);
-    assert.match(first, /The hook echo The codename says\. .*<<< hook \w+\\nThe codename is Heron\./);
+    assert.match(
+      first,
+      /The hook echo The codename is Heron\. says\. .*<<< hook \w+\\nThe codename is Heron\./,
+    );
     const before = server.requests.length;
     await nvim.command("Agent My password is hunter2");
     await nvim.waitForScreen("Never send passwords.");

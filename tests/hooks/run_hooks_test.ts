@@ -19,7 +19,7 @@ Deno.test({
     const without = await run(place, ["run", "Write"]);
     assert.match(
       without.stderr,
-      /The hook echo Not today\. \(PreToolUse\) does not run: it is not approved\./,
+      /The hook echo Not today\. >&2; exit 2 \(PreToolUse\) does not run: it is not approved\./,
     );
     assert.equal(await place.project.read("made.txt"), "x");
     await Deno.remove(place.project.path("made.txt"));
@@ -32,21 +32,20 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a notification reaches the desktop after its own question",
+  name:
+    "a user's notification reaches the desktop after its approval in the list, and a project's never does",
   ignore,
   async fn() {
     await using desktop = await scratch();
     const file = desktop.path("notified");
-    const hooks = {
-      Notification: entry(`cat > ${file}`),
-      PreCompact: entry("echo Keep it all. >&2; exit 2"),
-    };
+    const project = { Notification: entry(`touch ${desktop.path("of_project")}`) };
     await using agent = await sharedAgent({
       script: "",
       hasOwnState: true,
       group: "hooks",
-      project: { "a.txt": "a\n", ".codex/hooks.json": JSON.stringify({ hooks }) },
-      options: `sessions = { title = false }, shell = { commands = "ask" }`,
+      project: { "a.txt": "a\n", ".codex/hooks.json": JSON.stringify({ hooks: project }) },
+      options: `sessions = { title = false }, shell = { commands = "ask" },
+        hooks = { Notification = { { hooks = { { command = "cat > ${file}" } } } } }`,
     });
     const { nvim, server } = agent;
     const answer = async (question: string, key: string) => {
@@ -56,15 +55,25 @@ Deno.test({
       await nvim.waitForScreen("r reject");
       await nvim.keys(key);
     };
+    const choose = async (words: string) => {
+      await nvim.command("Agent hooks");
+      await nvim.waitForScreen(/: Notification · cat > /);
+      await nvim.keys("1<CR>");
+      await nvim.waitForScreen(words);
+      await nvim.keys("2<CR>");
+    };
     server.play(
       `call run {"command": "touch b.txt", "access": "write"}\n---\ncall run {"command": "touch c.txt", "access": "write"}\n---\nsay Touched.`,
     );
     await nvim.command("Agent Touch it");
+    await nvim.waitForScreen("touch b.txt");
+    await waitForChat(nvim, "(Notification) needs your approval: :Agent hooks.");
+    await waitForChat(nvim, "only hooks of your own files run, not one of .codex/hooks.json");
+    await choose("2: Approve it as it is now");
+    await nvim.command("Agent hooks");
+    await nvim.waitForScreen(/1: Notification · cat [^]*· approved/);
+    await nvim.keys("q<CR>");
     await answer("touch b.txt", "a");
-    await nvim.waitForScreen("It runs WITHOUT a sandbox");
-    await waitUntil("the first command", () => Deno.stat(agent.project.path("b.txt")).catch(() => undefined));
-    assert.equal(await Deno.stat(file).catch(() => undefined), undefined);
-    await answer("It runs WITHOUT a sandbox", "a");
     await answer("touch c.txt", "a");
     await waitForChat(nvim, "Touched.");
     await waitUntil(
@@ -74,5 +83,6 @@ Deno.test({
     const received = JSON.parse(await desktop.read("notified"));
     assert.equal(received.hook_event_name, "Notification");
     assert.equal(received.notification_type, "permission_prompt");
+    assert.equal(await Deno.stat(desktop.path("of_project")).catch(() => undefined), undefined);
   },
 });

@@ -28,6 +28,11 @@ export interface Hook {
   readonly cursor: string | undefined;
 }
 
+/** Whether no file of the project names it. */
+export function isOfUser({ file }: Pick<Hook, "file">): boolean {
+  return file === undefined || file.startsWith("~/");
+}
+
 export interface HookList {
   readonly hooks: readonly Hook[];
   /** Entries that are not served, one line each. */

@@ -10,13 +10,16 @@ import { oneLine } from "../screen/visible.ts";
 import { commandEnvironment, trustedPath } from "../system/environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { decisionOf, type HookDecision } from "./decision.ts";
-import { type Hook, type HookList, hooksOf } from "./entries.ts";
+import { type Hook, type HookList, hooksOf, isOfUser } from "./entries.ts";
 import { HookChanges } from "./hook_changes.ts";
 import { runHook } from "./hook_process.ts";
 import { matches, matchesRule } from "./matcher.ts";
 import { payloadOf, subjectOf } from "./payload.ts";
 import { type HookScript, scriptMounts, scriptsOf } from "./scripts.ts";
 import { describeHook, eventText, hookName, HookTrust, type HookTrustState } from "./trust.ts";
+
+/** Columns of the subject of a call. */
+const LONGEST_SUBJECT = 80;
 
 /** Events whose hooks run at the same time. */
 const MOST_RUNS = 3;
@@ -80,8 +83,6 @@ export class HookHost {
   /** Runs that wait for a place: hooks of concurrent calls would compete for the machine. */
   readonly #waiting: (() => void)[] = [];
   #places = MOST_RUNS;
-  /** Hooks without a sandbox that the user was asked about, by id. */
-  readonly #offered = new Set<string>();
   #known: ReadonlySet<HookEvent> = new Set();
   /** Sessions with a message. */
   readonly #sessions = new Set<string>();
@@ -161,8 +162,7 @@ export class HookHost {
     if (read === undefined) {
       throw new Error("Cannot change the hook: it is another one by now. List them again.");
     }
-    if (!isApproved) return void this.#refused.add(id);
-    await this.#trust.approve(read.hook, read.scripts);
+    await this.#trust.decide(read.hook, read.scripts, isApproved);
     this.#refused.delete(id);
   }
 
@@ -207,8 +207,8 @@ export class HookHost {
   }
 
   /**
-   * Runs the hooks of a notification on the machine itself, without a sandbox: each needs an approval that says so. None
-   * may name the project, whose files the agent can change, and none starts there.
+   * Runs the hooks of a notification on the machine itself, without a sandbox. Each needs an approval in the list, which
+   * says so. Only the user's own files name them, and none may name the project or start there: the agent can change it.
    */
   async notify(input: Extract<HookInput, { event: "Notification" }>, run: HookRun): Promise<void> {
     const { roots, user, environment } = this.#options;
@@ -222,23 +222,22 @@ export class HookHost {
     for (const hook of (await this.hooks()).hooks) {
       if (hook.event !== input.event || !matches(hook.matcher, input.about)) continue;
       const read = await this.read(hook, run.denied);
-      if (
-        namesProject(hook, roots) || read.scripts.some(({ path }) => roots.some((one) => isInside(path, one)))
-      ) {
-        this.#note(
-          { read, decision: { failure: "without a sandbox, it may not name the project" } },
-          input,
-          run,
-        );
+      const failure = !isOfUser(hook)
+        ? `without a sandbox, only hooks of your own files run, not one of ${hook.file}`
+        : isInProject(home, roots) || namesProject(read, roots)
+        ? "without a sandbox, it may not name the project"
+        : undefined;
+      if (failure !== undefined) {
+        this.#note({ read, decision: { failure } }, input, run);
         continue;
       }
-      // The question is an approval, too, and is asked once.
-      if (read.trust !== "approved" && this.#offered.has(read.id)) continue;
-      this.#offered.add(read.id);
-      const answer = await this.#mayRun(read, run);
-      // The turn has ended before an answer.
-      if (answer === undefined) this.#offered.delete(read.id);
-      if (answer?.type !== "run") continue;
+      if (read.trust !== "approved") {
+        const name = hookName(hook);
+        if (read.trust !== "refused") {
+          this.#tell(`The hook ${name} (Notification) needs your approval: :Agent hooks.`, run);
+        }
+        continue;
+      }
       const args = ["-c", START, "hook", hook.command];
       const start = { profile: "notification_hook", program: bash, args, env, cwd: home } as const;
       const payload = payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly });
@@ -302,12 +301,12 @@ export class HookHost {
       return skip;
     }
     const { confirm } = run;
-    if (this.#refused.has(id) || confirm === undefined) return skip;
+    if (trust === "refused" || this.#refused.has(id) || confirm === undefined) return skip;
     const answer = await this.#ask(id, async () => {
       const changed = trust === "changed" ? "IT HAS CHANGED since you approved it.\n" : "";
       const detail = changed + describeHook(hook, scripts).join("\n");
       const answer = await confirm(`run the hook ${name} at ${eventText(hook)}`, detail);
-      if (answer === true) await this.#trust.approve(hook, scripts);
+      if (answer === true) await this.#trust.decide(hook, scripts, true);
       if (answer === false) this.#refused.add(id);
       return answer;
     });
@@ -390,7 +389,7 @@ export class HookHost {
   #note({ read: { hook, id }, decision }: Ran, input: HookInput, run: HookRun): void {
     const name = hookName(hook);
     const { decision: word, reason, failure, message, stop, context, input: changed } = decision;
-    const title = `${input.event}${"tool" in input ? ` ${input.tool}` : ""}`;
+    const title = `${input.event}${"tool" in input ? ` ${input.tool} ${subjectText(input.input)}` : ""}`;
     const because = reason === undefined ? "" : `: ${oneLine(reason)}`;
     const results = [
       ...failure === undefined ? [] : [`failed: ${oneLine(failure)}`],
@@ -414,13 +413,23 @@ export class HookHost {
   }
 }
 
-function namesProject({ command }: Hook, roots: readonly string[]): boolean {
-  return /PROJECT_DIR/.test(command) || roots.some((root) => command.includes(root));
+function namesProject({ hook: { command }, scripts }: ReadHook, roots: readonly string[]): boolean {
+  return /PROJECT_DIR/.test(command) || roots.some((root) => command.includes(root)) ||
+    scripts.some(({ path }) => isInProject(path, roots));
+}
+
+function isInProject(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => isInside(path, root));
+}
+
+/** The subject of a call, for the log. */
+function subjectText({ command, file_path, pattern, url }: Readonly<Record<string, unknown>>): string {
+  return oneLine(String(command ?? file_path ?? pattern ?? url ?? ""), LONGEST_SUBJECT);
 }
 
 function reasonOf({ name, reason, isFailure }: DecidedHook): string {
   if (isFailure && reason !== undefined) return reason;
-  return reason === undefined ? `the hook ${name} gave no reason` : `${reason} (hook ${name})`;
+  return reason === undefined ? `the hook ${name} gave no reason` : `hook ${name}: ${reason}`;
 }
 
 /** The processor share and the thread limit of commands: see bubblewrap.ts. */

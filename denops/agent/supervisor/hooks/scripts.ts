@@ -6,7 +6,7 @@ import { encodeHex } from "../system/hex.ts";
 import { oneFile } from "../system/one_file.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
 import { wholeFile } from "../system/whole_file.ts";
-import type { Hook } from "./entries.ts";
+import { type Hook, isOfUser } from "./entries.ts";
 
 export interface HookScript {
   /** Real path. */
@@ -32,20 +32,20 @@ const MOST_SCRIPTS = 20;
 
 /** A file that changes while it is read counts as missing: then the hook is another one. */
 export async function scriptsOf(
-  { command, file }: Pick<Hook, "command" | "file">,
+  hook: Pick<Hook, "command" | "file">,
   { root, home, denied }: ScriptPlace,
 ): Promise<readonly HookScript[]> {
   const isDenied = globMatcher(denied);
   // Only the user's own hooks name files of the home folder.
-  const isOfUser = file === undefined || file.startsWith("~/");
+  const mayBeAtHome = isOfUser(hook);
   const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
   const isOpen = (real: string) => {
     const name = relative(root, real);
     if (isInside(real, root)) return !isDenied(name) && !name.split("/").includes(".git");
-    return isOfUser && realHome !== undefined && isInside(real, realHome) && !isDenied(real.slice(1));
+    return mayBeAtHome && realHome !== undefined && isInside(real, realHome) && !isDenied(real.slice(1));
   };
   const scripts = new Map<string, HookScript>();
-  for (const path of namedPaths(command, root, home)) {
+  for (const path of namedPaths(hook.command, root, home)) {
     if (scripts.size >= MOST_SCRIPTS) break;
     const script = await readScript(path, root, isOpen).catch(() => undefined);
     if (script !== undefined) scripts.set(script.path, script);

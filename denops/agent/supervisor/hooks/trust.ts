@@ -2,13 +2,19 @@
 import { z } from "../../deps/zod.ts";
 import { entryHash, EntryTrust } from "../gate/entry_trust.ts";
 import { oneLine, visible } from "../screen/visible.ts";
-import type { Hook } from "./entries.ts";
+import { type Hook, isOfUser } from "./entries.ts";
 import type { HookScript } from "./scripts.ts";
 
-const Approval = z.object({ approved: z.literal(true) });
+/** Of a script that is shown. */
+const MOST_LINES = 60;
+const MOST_BYTES = 8_000;
+/** Columns of a hook's name. */
+const LONGEST_NAME = 40;
 
-/** "changed": another text of its scripts was approved. */
-export type HookTrustState = "approved" | "changed" | "unknown";
+const Approval = z.object({ approved: z.boolean() });
+
+/** "changed": another text of its scripts was approved. "refused": the user took it out of the list. */
+export type HookTrustState = "approved" | "refused" | "changed" | "unknown";
 
 export class HookTrust {
   readonly #trust: EntryTrust<z.infer<typeof Approval>>;
@@ -22,14 +28,15 @@ export class HookTrust {
 
   /** @throws {Error} one line */
   async stateOf(hook: Hook, scripts: readonly HookScript[]): Promise<HookTrustState> {
-    if (await this.#trust.of(this.#parts(hook, scripts)) !== undefined) return "approved";
-    return await this.#trust.of(this.#parts(hook)) === undefined ? "unknown" : "changed";
+    const exact = await this.#trust.of(this.#parts(hook, scripts));
+    if (exact !== undefined) return exact.approved ? "approved" : "refused";
+    return (await this.#trust.of(this.#parts(hook)))?.approved === true ? "changed" : "unknown";
   }
 
-  /** @throws {Error} if it cannot be stored */
-  async approve(hook: Hook, scripts: readonly HookScript[]): Promise<void> {
-    await this.#trust.approve(this.#parts(hook), { approved: true });
-    await this.#trust.approve(this.#parts(hook, scripts), { approved: true });
+  /** An earlier answer is replaced. @throws {Error} if it cannot be stored */
+  async decide(hook: Hook, scripts: readonly HookScript[], approved: boolean): Promise<void> {
+    await this.#trust.approve(this.#parts(hook, scripts), { approved });
+    await this.#trust.approve(this.#parts(hook), { approved });
   }
 
   /** Names the hook in this project. @param scripts absent: whatever their text is */
@@ -39,9 +46,8 @@ export class HookTrust {
 
   /** A project's file is trusted in this project alone. @param scripts absent: whatever their text is */
   #parts(hook: Hook, scripts?: readonly HookScript[]): readonly unknown[] {
-    const isOfUser = hook.file === undefined || hook.file.startsWith("~/");
     const texts = scripts?.map(({ name, hash }) => [name, hash]) ?? "any";
-    return ["hook", isOfUser ? "" : this.#root, hook, texts];
+    return ["hook", isOfUser(hook) ? "" : this.#root, hook, texts];
   }
 }
 
@@ -53,28 +59,42 @@ export function describeHook(hook: Hook, scripts: readonly HookScript[]): readon
     command,
     `At ${eventText(hook)}${rule === undefined ? "" : `, if ${rule}`}, for at most ${timeout} s.`,
     `From ${file ?? "your options"}.`,
-    ...scripts.map(({ name, bytes }) => `Runs ${name} (${bytes.length} bytes), as it is now.`),
     ...isNotification
       ? [
-        "It runs WITHOUT a sandbox, in your home folder: it can read, change and send everything that you can.",
+        "It runs WITHOUT a sandbox, in your home folder.",
+        "It can read, change and send everything that you can.",
       ]
       : [
-        "It runs in a sandbox without network: it reads the project and what the event says.",
+        "It runs in a sandbox without network, and reads the project.",
         hook.event === "PostToolUse"
           ? "Files that it changes are kept like those of a command."
           : "Nothing that it changes is kept.",
+        scripts.length === 0
+          ? "You approve no file that it may run or load."
+          : "You approve these files as shown, not others that they load:",
       ],
+    ...scripts.flatMap(linesOf),
   ];
   return lines.map((line) => visible(line).replaceAll("\n", "⏎"));
+}
+
+/** The text of a script, as far as a question has room. */
+function linesOf({ name, bytes }: HookScript): readonly string[] {
+  const lines = new TextDecoder().decode(bytes.subarray(0, MOST_BYTES)).trimEnd().split("\n");
+  const more = bytes.length > MOST_BYTES || lines.length > MOST_LINES;
+  return [
+    `${name}:`,
+    ...lines.slice(0, MOST_LINES).map((line) => `  ${line}`),
+    ...more ? [`  [${bytes.length} bytes in all]`] : [],
+  ];
 }
 
 export function eventText({ event, matcher }: Hook): string {
   return matcher === "" || matcher === "*" ? event : `${event} of ${oneLine(matcher)}`;
 }
 
-/** A short name: that of its script, or its first words. */
+/** A short name: that of its script, or the start of its command. */
 export function hookName({ command }: Hook): string {
   const script = /[\w.-]+\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|lua)\b/.exec(command)?.[0];
-  const words = command.trim().split(/\s+/).slice(0, 3).join(" ");
-  return oneLine(script ?? words).slice(0, 60);
+  return oneLine(script ?? command.trim(), LONGEST_NAME);
 }
