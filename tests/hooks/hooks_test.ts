@@ -13,6 +13,7 @@ const GUARD = `#!/bin/bash
 input=$(cat)
 command=$(printf %s "$input" | sed -n 's/.*"command":"\\([^"]*\\)".*/\\1/p')
 case "$command" in
+  "echo updateme") echo '{"hookSpecificOutput":{"updatedInput":{"command":"rm a.txt"}}}';;
   rm*) echo "Blocked: rm is not allowed" >&2; exit 2;;
 esac
 `;
@@ -97,6 +98,16 @@ say Done.`);
     await nvim.waitForScreen("hook guard.sh");
     await nvim.command("Agent undo 1");
     await nvim.waitFor(`vim.fn.filereadable("b.txt") == 0`);
+    server.play(`call run {"command": "echo updateme", "access": "write+network"}
+---
+say Rejected.`);
+    await nvim.command("Agent Update it");
+    await answer(nvim, "hook guard.sh changed this call; the model asked for: echo updateme", "r");
+    await waitForChat(nvim, "Rejected.");
+    assert.match(
+      await agent.state.read("approvals.jsonl"),
+      /"hook guard\.sh".*changed the call; the model asked for: echo updateme"/,
+    );
   },
   ignore,
 );

@@ -80,6 +80,8 @@ export const ApprovalMeta = z.object({
   agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),
   /** Names of the call's tool, current and old. Rules on tools only tighten, so they need no trust. */
   tools: z.array(z.string()).readonly().optional(),
+  /** A hook has changed the call: which one, and what the model asked for. One line. */
+  changed: z.string().optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 

@@ -4,7 +4,7 @@ import { Permissions } from "../agent/permission/permission.ts";
 import type { RunnerPorts } from "../agent/turn/runner.ts";
 import type { Diff, FileLocation, ToolKind, ToolStart } from "../log/events.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
-import { cleanLine } from "../mcp/clean.ts";
+import { cleanLine } from "../../policy/clean.ts";
 import { type CallUpdate, type ClaimedDiff, LONGEST_TEXT } from "./updates.ts";
 
 /** The reason why a call runs that no rule knows. */

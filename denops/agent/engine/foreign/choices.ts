@@ -1,7 +1,7 @@
 /** The modes and options that another agent offers for its session. They may be hostile. Pure. */
 import { z } from "../../deps/zod.ts";
 import type { AgentOption } from "../../protocol/results/agent_options.ts";
-import { cleanLine } from "../mcp/clean.ts";
+import { cleanLine } from "../../policy/clean.ts";
 
 const LONGEST_NAME = 200;
 const LONGEST_DESCRIPTION = 300;

@@ -1,7 +1,7 @@
 /** The logins that another agent offers. They may be hostile. Pure. Source: agentclientprotocol.com, "Authentication". */
 import { z } from "../../deps/zod.ts";
 import type { AgentLoginMethod } from "../../protocol/results/agent_login.ts";
-import { cleanLine } from "../mcp/clean.ts";
+import { cleanLine } from "../../policy/clean.ts";
 
 const LONGEST_NAME = 100;
 const LONGEST_DESCRIPTION = 300;

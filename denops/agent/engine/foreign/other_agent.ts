@@ -14,7 +14,7 @@ import { VERSION } from "../../protocol/version.ts";
 import { messageOf, TurnError } from "../../shared/errors.ts";
 import { isRecord } from "../../shared/records.ts";
 import type { AgentLoginMethod } from "../../protocol/results/agent_login.ts";
-import { cleanLine } from "../mcp/clean.ts";
+import { cleanLine } from "../../policy/clean.ts";
 import type { FormAnswer } from "../mcp/elicitation.ts";
 import type { ForeignPipe } from "../ports/foreign.ts";
 import { AgentStream } from "./agent_stream.ts";

@@ -13,7 +13,7 @@ import { ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
 import type { RunnerPorts } from "../agent/turn/runner.ts";
-import { cleanLine } from "../mcp/clean.ts";
+import { cleanLine } from "../../policy/clean.ts";
 import type { Questions } from "../ports/approvals.ts";
 import type { ForeignCall } from "./call.ts";
 import type { ForeignTurn } from "./turn.ts";

@@ -4,7 +4,7 @@ import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
 import { fileSize, imageInfo, measures } from "../log/image.ts";
 import { type FileLocation, type Plan, ToolKind } from "../log/events.ts";
-import { cleanLine, cleanText } from "../mcp/clean.ts";
+import { cleanLine, cleanText } from "../../policy/clean.ts";
 import { answerOf } from "../mcp/results.ts";
 import type { McpImage } from "../ports/mcp.ts";
 

@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { basename } from "node:path";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { McpCall } from "../ports/mcp.ts";
-import { cleanLine, cleanText } from "./clean.ts";
+import { cleanLine, cleanText } from "../../policy/clean.ts";
 import { askForm, Form, type FormAnswer } from "./elicitation.ts";
 import { LIST_METHODS, type ListRows, listRows, Page } from "./lists.ts";
 import { forSession, type PipeTransport } from "./pipe_transport.ts";

@@ -3,7 +3,7 @@ import { z } from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { booleanOf, numberOf } from "../calls/fit_value.ts";
 import type { Questions } from "../ports/approvals.ts";
-import { cleanLine, cleanText } from "./clean.ts";
+import { cleanLine, cleanText } from "../../policy/clean.ts";
 
 /** Fields of a form. */
 const MOST_FIELDS = 20;

@@ -2,7 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { McpServerState } from "../../protocol/results/mcp.ts";
-import { cleanLine, isPlainName } from "./clean.ts";
+import { cleanLine, isPlainName } from "../../policy/clean.ts";
 import { MOST_TOOLS } from "./tool_list.ts";
 
 const MOST_PAGES = 50;

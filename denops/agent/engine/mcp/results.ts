@@ -3,7 +3,7 @@ import { z } from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
 import type { McpAnswer, McpContent, McpImage } from "../ports/mcp.ts";
-import { cleanLine, cleanText } from "./clean.ts";
+import { cleanLine, cleanText } from "../../policy/clean.ts";
 
 /** Characters of an answer; a read has the same limit. */
 const LONGEST = 100_000;

@@ -1,7 +1,7 @@
 /** Schemas of tools' arguments, as servers send them: bounded, cleaned, and checked for what providers accept. Pure. */
 import { isRecord, propertiesOf, requiredOf } from "../calls/json_schema.ts";
 import { isDeceptive } from "../../policy/deceptive.ts";
-import { cleanText } from "./clean.ts";
+import { cleanText } from "../../policy/clean.ts";
 
 /** Characters of the schema as JSON. */
 const LARGEST = 100_000;

@@ -2,7 +2,7 @@
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { McpServerState } from "../../protocol/results/mcp.ts";
 import type { McpServerPhase } from "../ports/mcp.ts";
-import { cleanLine } from "./clean.ts";
+import { cleanLine } from "../../policy/clean.ts";
 import { McpConnection } from "./connection.ts";
 import { promptsOf, resourcesOf, type ServerPrompt } from "./lists.ts";
 import { type Pipe, PipeTransport } from "./pipe_transport.ts";

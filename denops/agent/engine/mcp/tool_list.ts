@@ -2,7 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { McpTool } from "../ports/mcp.ts";
-import { cleanLine, cleanText, isPlainName } from "./clean.ts";
+import { cleanLine, cleanText, isPlainName } from "../../policy/clean.ts";
 import { cleanSchema } from "./schemas.ts";
 import { hash, namesOf } from "./tool_names.ts";
 

@@ -16,6 +16,8 @@ export interface ApprovalRequest {
   readonly agent?: { readonly title: string; readonly access: ModeAccess };
   /** Names of the call's tool, current and old. */
   readonly tools?: readonly string[];
+  /** A hook has changed the call: which one, and what the model asked for. One line. */
+  readonly changed?: string;
 }
 
 export type ApprovalAnswer =

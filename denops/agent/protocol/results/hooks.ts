@@ -43,6 +43,16 @@ export const HookInput = z.discriminatedUnion("event", [
 ]);
 export type HookInput = z.infer<typeof HookInput>;
 
+/** The call in one text, for users: its command, or all of its input. */
+export function callText(input: object): string {
+  const details: unknown = "input" in input ? input.input : {};
+  const isCommand = typeof details === "object" && details !== null && "command" in details;
+  return isCommand && typeof details.command === "string" ? details.command : JSON.stringify(details);
+}
+
+export const HookText = z.object({ hook: z.string(), text: z.string(), of_user: z.boolean() });
+export type HookText = z.infer<typeof HookText>;
+
 /** The joint decision of the hooks of an event. All texts come from hooks. */
 export const HookOutcome = z.object({
   /** "deny": the call, the message, the compaction or the end of the turn is refused. */
@@ -50,8 +60,8 @@ export const HookOutcome = z.object({
   reason: z.string().optional(),
   /** The call's new input, in the words of hooks, and the hook that made it. */
   changed: z.object({ hook: z.string(), input: z.record(z.string(), z.unknown()) }).optional(),
-  /** Text for the model. */
-  context: z.array(z.object({ hook: z.string(), text: z.string() })),
+  /** Text for the model. `of_user`: the hook is in the user's own options or files. */
+  context: z.array(HookText),
   /** The turn ends here; the reason. */
   stop: z.string().optional(),
   /** Files that hooks have changed. `terminal` stands for them until `hook_release`. */

@@ -36,7 +36,7 @@ export async function messageHooks(
     const answer = await run({ event: "UserPromptSubmit", prompt: text });
     const reason = answer.decision === "deny" ? answer.reason ?? "it gave no reason" : answer.stop;
     if (reason !== undefined) throw new Error(`Not sent: a hook refuses the message: ${reason}`);
-    return [...started?.context ?? [], ...answer.context].map(({ hook, text }) => hookBlock(hook, text));
+    return [...started?.context ?? [], ...answer.context].map(hookBlock);
   } catch (error) {
     // The next message is the first one.
     if (isFirst) hooks.end(session);

@@ -34,6 +34,8 @@ export interface GateContext {
   readonly trust: TrustedSession;
   /** Names of the call's tool, as the engine reports them. */
   readonly tools?: readonly string[] | undefined;
+  /** The hook that has changed the call, and what the model asked for. */
+  readonly changed?: string | undefined;
   /** The title of the sub-agent that asks. */
   readonly agent?: string | undefined;
   readonly root: string;
@@ -72,15 +74,17 @@ export interface AccessRequest {
   /** The sub-agent that asks: its title, and the access of its mode. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
   readonly tools?: readonly string[] | undefined;
+  /** A hook has changed the call, one line. */
+  readonly changed?: string | undefined;
 }
 
 /** A sub-agent is bound to its own mode if that is narrower than the session's. */
-export function contextFor({ agent, tools }: AccessRequest, context: GateContext): GateContext {
-  if (agent === undefined) return { ...context, tools };
+export function contextFor({ agent, tools, changed }: AccessRequest, context: GateContext): GateContext {
+  if (agent === undefined) return { ...context, tools, changed };
   const { title, access } = agent;
   const { limits } = context;
   const narrower = covers(limits.access, access) ? { ...limits, access } : limits;
-  return { ...context, tools, agent: title, limits: narrower };
+  return { ...context, tools, changed, agent: title, limits: narrower };
 }
 
 /** Characters of the hosts in an approval. */
@@ -111,6 +115,16 @@ export function circumstancesOf(
     files,
     reason,
   };
+}
+
+/**
+ * A call that a hook has changed is not what the model asked for, which comes first. No rule is suggested for it: its
+ * next call would be the unchanged one again. The user's own edit replaces both.
+ */
+export function withChange(view: ApprovalView, { changed }: Pick<GateContext, "changed">): ApprovalView {
+  if (changed === undefined || (view.kind === "command" && view.is_edited === true)) return view;
+  const { suggestion: _, ...rest } = view;
+  return { ...rest, reason: `${changed}; ${view.reason}` };
 }
 
 /** Commands and their changes have their own functions. */

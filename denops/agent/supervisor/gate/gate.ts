@@ -27,6 +27,7 @@ import {
   shownAccess,
   shownCommand,
   shownEffects,
+  withChange,
 } from "./approval_view.ts";
 import { addRules, problemOf } from "./rule_input.ts";
 import { isPlainLine, oneLine, shownId } from "../screen/visible.ts";
@@ -343,7 +344,8 @@ export class Gate {
     const request = this.#nextRequest();
     const title = oneLine(toolCall.title ?? NAMELESS);
     const waiting = this.#waiting.add(request, `chat ${chat}`);
-    const update = ({ suggestion, ...now }: ApprovalView): ApprovalUpdate => {
+    const update = (current: ApprovalView): ApprovalUpdate => {
+      const { suggestion, ...now } = withChange(current, context);
       // A rule is edited as text on one line.
       const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
       const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;

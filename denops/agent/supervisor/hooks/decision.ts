@@ -1,5 +1,6 @@
 /** The decision of a hook, by its exit code and its output. Source: code.claude.com/docs/en/hooks. Pure. */
 import { z } from "../../deps/zod.ts";
+import { cleanText } from "../../policy/clean.ts";
 import { firstProblem } from "../../protocol/options/problems.ts";
 import type { HookEvent } from "../../protocol/results/hooks.ts";
 import { defined, isRecord } from "../../shared/records.ts";
@@ -63,7 +64,7 @@ export function decisionOf(event: HookEvent, end: HookEnd, cursor = false): Hook
   if (code === BLOCKS) return refusal(event, stderr.trim() || "it gave no reason");
   if (code !== 0) {
     const [last = ""] = stderr.trim().split("\n").slice(-1);
-    return { failure: `exit code ${code}${last === "" ? "" : `: ${last}`}` };
+    return { failure: cut(`exit code ${code}${last === "" ? "" : `: ${last}`}`, LONGEST_REASON) };
   }
   const text = stdout.trim();
   if (!text.startsWith("{")) return SPEAKS.has(event) && text !== "" ? { context: cut(text) } : {};
@@ -77,10 +78,12 @@ export function decisionOf(event: HookEvent, end: HookEnd, cursor = false): Hook
 
 function fromJson(event: HookEvent, json: unknown): HookDecision {
   const parsed = Printed.safeParse(json);
-  if (!parsed.success) return { failure: `what it printed is not valid: ${firstProblem(parsed.error)}` };
+  if (!parsed.success) {
+    return { failure: cut(`what it printed is not valid: ${firstProblem(parsed.error)}`, LONGEST_REASON) };
+  }
   const { systemMessage, reason, decision, hookSpecificOutput: own = {}, ...printed } = parsed.data;
   if (own.hookEventName !== undefined && own.hookEventName !== event) {
-    return { failure: `what it printed is for ${own.hookEventName.slice(0, 40)}` };
+    return { failure: cut(`what it printed is for ${own.hookEventName.slice(0, 40)}`) };
   }
   const stop = printed.continue === false
     ? (printed.stopReason ?? reason ?? "a hook ended the turn")
@@ -114,6 +117,7 @@ function refusal(event: HookEvent, reason: string): HookDecision {
   return REFUSES.has(event) ? { decision: "deny", reason: text } : { message: text };
 }
 
+/** For models and screens. */
 function cut(text: string, longest = LONGEST_TEXT): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)} [cut off]`;
+  return `${cleanText(text, longest)}${text.length <= longest ? "" : " [cut off]"}`;
 }

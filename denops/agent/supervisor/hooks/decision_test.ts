@@ -61,6 +61,25 @@ Deno.test("exit codes and printed JSON decide", () => {
   assert.equal(decisionOf("UserPromptSubmit", exited(0, "x".repeat(20_000))).context?.length, 10_010);
 });
 
+Deno.test("texts have no escapes and no invisible characters", () => {
+  const dirty = "a\u001b[31mb\u202ec\u0007d";
+  const printed = own({
+    permissionDecision: "ask",
+    permissionDecisionReason: dirty,
+    additionalContext: dirty,
+  });
+  assert.deepEqual(decisionOf("PreToolUse", exited(0, printed)), {
+    decision: "ask",
+    reason: "abcd",
+    context: "abcd",
+  });
+  assert.deepEqual(decisionOf("SessionStart", exited(0, dirty)), { context: "abcd" });
+  assert.deepEqual(decisionOf("PreToolUse", exited(2, "", dirty)), { decision: "deny", reason: "abcd" });
+  assert.deepEqual(decisionOf("PreToolUse", exited(1, "", dirty)), { failure: "exit code 1: abcd" });
+  const told = JSON.stringify({ continue: false, stopReason: dirty, systemMessage: dirty });
+  assert.deepEqual(decisionOf("Stop", exited(0, told)), { message: "abcd", stop: "abcd" });
+});
+
 Deno.test("Cursor's fields mean the same", () => {
   const json = JSON.stringify({ permission: "deny", user_message: "For you", agent_message: "For it" });
   assert.deepEqual(decisionOf("PreToolUse", exited(0, json), true), {

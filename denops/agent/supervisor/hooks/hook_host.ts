@@ -2,7 +2,13 @@
 import { join } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
 import { isInside } from "../../policy/path.ts";
-import type { HookEvent, HookInput, HookOutcome, ShownHook } from "../../protocol/results/hooks.ts";
+import {
+  callText,
+  type HookEvent,
+  type HookInput,
+  type HookOutcome,
+  type ShownHook,
+} from "../../protocol/results/hooks.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import type { CommandSandbox } from "../commands/sandbox.ts";
@@ -65,6 +71,7 @@ interface Ran {
 
 interface DecidedHook extends HookDecision {
   readonly name: string;
+  readonly of_user: boolean;
   readonly isFailure: boolean;
 }
 
@@ -364,18 +371,18 @@ export class HookHost {
     const isGuard = input.event === "PreToolUse";
     for (const one of ran) this.#note(one, input, run);
     const decided = ran.map(({ read: { hook }, decision }): DecidedHook => {
-      const name = hookName(hook);
+      const facts = { name: hookName(hook), of_user: isOfUser(hook) };
       const { failure } = decision;
-      if (failure === undefined || !isGuard) return { ...decision, name, isFailure: false };
-      const reason = `the hook ${name} failed: ${failure}`;
-      return { decision: hook.failsClosed ? "deny" : "ask", reason, name, isFailure: true };
+      if (failure === undefined || !isGuard) return { ...decision, ...facts, isFailure: false };
+      const reason = `the hook ${facts.name} failed: ${failure}`;
+      return { decision: hook.failsClosed ? "deny" : "ask", reason, ...facts, isFailure: true };
     });
     const first = decided.find(({ decision }) => decision === "deny") ??
       decided.find(({ decision }) => decision === "ask");
     const changed = decided.findLast(({ input }) => input !== undefined);
     return {
-      context: decided.flatMap(({ name, context }) =>
-        context === undefined ? [] : [{ hook: name, text: context }]
+      context: decided.flatMap(({ name, of_user, context }) =>
+        context === undefined ? [] : [{ hook: name, text: context, of_user }]
       ),
       ...defined({
         decision: first?.decision === "allow" ? undefined : first?.decision,
@@ -394,7 +401,7 @@ export class HookHost {
     const results = [
       ...failure === undefined ? [] : [`failed: ${oneLine(failure)}`],
       ...word === "deny" ? [`refused${because}`] : word === "ask" ? [`asks${because}`] : [],
-      ...changed === undefined ? [] : ["changed the call"],
+      ...changed === undefined ? [] : [`changed the call; the model asked for: ${oneLine(callText(input))}`],
       ...context === undefined ? [] : ["told the model something"],
       ...stop === undefined ? [] : [`ended the turn: ${oneLine(stop)}`],
     ];

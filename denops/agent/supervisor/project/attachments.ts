@@ -4,10 +4,11 @@ import type { ContentBlock } from "../../deps/acp_sdk.ts";
 import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import { META } from "../../protocol/extensions.ts";
+import type { HookText } from "../../protocol/results/hooks.ts";
 import type { Attachment, AttachmentMeta } from "../../protocol/attachments.ts";
 import { plainText } from "../system/output.ts";
 import { defined } from "../../shared/records.ts";
-import { fenced } from "../../shared/text/fence.ts";
+import { hookText } from "../../shared/text/fence.ts";
 import type { SearchOptions } from "./place.ts";
 
 const LONGEST_NAME = 400;
@@ -57,11 +58,10 @@ export function skillBlock(name: string, text: string): ContentBlock {
   return textBlock(label, text, { _meta: { [META]: { label, skill: true } satisfies AttachmentMeta } });
 }
 
-/** The text of a hook about a message, as data. */
-export function hookBlock(hook: string, text: string): ContentBlock {
-  const label = `hook ${hook}`;
-  const block = fenced({ about: `The hook ${hook} says`, kind: "hook", text });
-  return textBlock(label, block, { _meta: { [META]: { label } satisfies AttachmentMeta } });
+/** The text of a hook about a message. */
+export function hookBlock(output: HookText): ContentBlock {
+  const label = `hook ${output.hook}`;
+  return textBlock(label, hookText(output), { _meta: { [META]: { label } satisfies AttachmentMeta } });
 }
 
 function selectedOf({ selected }: Pick<AttachmentMeta, "selected">): Pick<AttachmentMeta, "selected"> {

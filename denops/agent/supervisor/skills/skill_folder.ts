@@ -100,7 +100,10 @@ async function read(folder: string, entries: readonly Entry[], isHashed: boolean
     // The system's own bits do not matter, that it can run does.
     parts.push(JSON.stringify([name, kind, target, hash, Boolean(info.mode & 0o111n)]));
   }
-  if (text === undefined) throw new Error(`its ${SKILL_FILE} leads out of its folder`);
+  if (text === undefined) {
+    const isLink = entries.some(({ name, info }) => name === SKILL_FILE && info.isSymbolicLink());
+    throw new Error(`its ${SKILL_FILE} ${isLink ? "leads out of its folder" : "is not a regular file"}`);
+  }
   const hash = isHashed ? await sha256(new TextEncoder().encode(parts.join("\n"))) : "";
   return { text, version, files, links, hash };
 }

@@ -7,7 +7,7 @@ import { MOST_SKILLS, type SkillFacts, type SkillState } from "../../protocol/re
 import { messageOf } from "../../shared/errors.ts";
 import { plural } from "../../shared/text/text.ts";
 import { readSkillFile, type SkillFile, skillText } from "../../shared/user_files/skill_file.ts";
-import { visible } from "../screen/visible.ts";
+import { middleCut, oneLine, visible } from "../screen/visible.ts";
 import { findSkills, type FoundSkill, type SkillRoots } from "./find_skills.ts";
 import { readInSkill, readSkillFolder, SKILL_FILE, type SkillFolder, SkillFolders } from "./skill_folder.ts";
 import { SkillTrust } from "./skill_trust.ts";
@@ -41,6 +41,8 @@ const MOST_PROBLEMS = 5;
 
 /** Bytes of a skill's file that is read. */
 const LONGEST_FILE = 1024 ** 2;
+/** Characters of a path. */
+const LONGEST_PATH = 1_000;
 
 export class ProjectSkills {
   readonly #options: SkillOptions;
@@ -82,7 +84,7 @@ export class ProjectSkills {
       problems.push(`The model is offered ${MOST_SKILLS} skills: switch some off in :Agent skills.`);
     }
     this.#shared = all.flatMap(({ state, isUsers, folder }) => state === "on" && isUsers ? [folder] : []);
-    return { skills: all, problems: problems.map(visible) };
+    return { skills: all, problems: problems.map((problem) => oneLine(problem)) };
   }
 
   /** The ones that the model is offered. */
@@ -130,7 +132,7 @@ export class ProjectSkills {
     if (!isApproved) throw new Error(`the user has not approved the skill ${name}`);
     const { file, content: { version, files }, path: folder } = skill;
     const readable = files.filter((one) => this.#mayRead(skill, one));
-    return visible(skillText(file, { version, folder, files: readable }));
+    return visible(skillText(file, { version, folder: nameLine(folder), files: readable.map(nameLine) }));
   }
 
   /** Approves exactly the skill that the user is shown. @throws {Error} one line */
@@ -194,15 +196,20 @@ export class ProjectSkills {
   }
 }
 
+/** A name of the project's, which may contain line breaks. */
+function nameLine(name: string): string {
+  return middleCut(name, LONGEST_PATH);
+}
+
 /** Everything that the user approves, below the title. */
 export function describeSkill({ label, file, content: { text, files, links }, state }: Skill): string {
   const { tools, warnings } = file;
   const lead = [
     ...state === "changed" ? ["IT HAS CHANGED since you approved it."] : [],
-    `From ${label}. The model follows it; it grants no permission.`,
+    `From ${nameLine(label)}. The model follows it; it grants no permission.`,
     ...tools === "" ? [] : [`It would like to use ${tools}. Approvals and rules decide that.`],
     ...warnings.map((warning) => `Note: ${warning}.`),
-    ...files.length === 0 ? [] : [`Its other files: ${files.join(", ")}`],
+    ...files.length === 0 ? [] : [`Its other files: ${files.map(nameLine).join(", ")}`],
     ...links === 0 ? [] : [`${plural(links, "link")} out of its folder: not followed.`],
   ];
   return visible([...lead, "", text].join("\n"));

@@ -1,4 +1,6 @@
 /** Hooks around one tool call. */
+import { cleanLine } from "../../../policy/clean.ts";
+import { callText } from "../../../protocol/results/hooks.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import { isRecord } from "../../../shared/records.ts";
 import type { ToolCall } from "../../log/messages.ts";
@@ -16,6 +18,8 @@ type KnownCall = ToolCall & Meaning;
 
 /** Parts of one call that hooks see. */
 const MOST_PARTS = 30;
+/** Characters of the model's own call, for the user. */
+const LONGEST_ASKED = 120;
 
 export type GuardedCall<Call> =
   | { readonly type: "refused"; readonly error: ToolError }
@@ -23,6 +27,8 @@ export type GuardedCall<Call> =
     readonly type: "open";
     readonly call: Call;
     readonly forced?: ForcedQuestion;
+    /** A hook has changed it: which one, and what the model asked for. One line for the user. */
+    readonly changed?: string;
     /** For the model, behind the call's result. */
     readonly text: string;
   };
@@ -67,6 +73,9 @@ export async function guarded<Call extends KnownCall>(
     type: "open",
     call: { ...again, name: call.name },
     text: note + text,
+    changed: `the hook ${changed.hook} changed this call; the model asked for: ${
+      parts.map((part) => cleanLine(callText(part), LONGEST_ASKED)).join("")
+    }`,
     ...forced === undefined ? {} : { forced },
   };
 }

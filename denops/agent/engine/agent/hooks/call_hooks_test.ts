@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { checkEvents, END_TURN, startEngine } from "../../../../../tests/support/engine_session.ts";
 import type { HookInput } from "../../../protocol/results/hooks.ts";
+import { isDeceptive } from "../../../policy/deceptive.ts";
 import type { FileRules } from "../../../protocol/config.ts";
 import type { HookAnswer, Hooks } from "../../ports/hooks.ts";
 
@@ -73,7 +74,11 @@ Deno.test("a refusal reaches the model, a question the user, and a text the mode
   const { port } = hooks((input) =>
     "input" in input && String(input.input.file_path).endsWith("a.txt")
       ? { decision: "deny", reason: "No a (hook guard.sh)" }
-      : { decision: "ask", reason: "Sure?", context: [{ hook: "guard.sh", text: "Note this." }] }
+      : {
+        decision: "ask",
+        reason: "Sure?",
+        context: [{ hook: "guard.sh", text: "Note this.", of_user: false }],
+      }
   );
   await using engine = await startEngine({
     files: { ...FILES, "b.txt": "beta\n" },
@@ -85,6 +90,54 @@ Deno.test("a refusal reaches the model, a question the user, and a text the mode
   assert.equal(refused, "Not allowed: No a (hook guard.sh).");
   assert.match(read, /beta[^]*The hook guard\.sh says\.[^]*<<< hook \w+\nNote this\.\n>>> hook \w+/);
   assert.deepEqual(engine.asked.map(({ reason, force }) => [reason, force]), [["Sure?", true]]);
+});
+
+Deno.test("a question about a changed call says which hook changed what", async () => {
+  const { port } = hooks(() => ({
+    decision: "ask",
+    reason: "Sure?",
+    changed: { hook: "guard.sh", input: { file_path: "b.txt", content: "beta\n" } },
+  }));
+  const content = `\u202e${"x".repeat(1_000)}`;
+  await using engine = await startEngine({
+    files: FILES,
+    script: `call write ${JSON.stringify({ path: "new.txt", content })}\n---\nsay Done`,
+    abilities: { hooks: port },
+    ask: () => ({ answer: "reject" }),
+  });
+  await engine.prompt("Run");
+  const [asked] = engine.asked;
+  assert.match(
+    asked?.changed ?? "",
+    /^the hook guard\.sh changed this call; the model asked for: \{"file_path":".*…$/,
+  );
+  assert.ok((asked?.changed ?? "").length < 200);
+  assert.ok(!isDeceptive(asked?.changed ?? ""));
+});
+
+Deno.test("a text of the user's own hook is theirs, and one of a project's is data", async () => {
+  for (const of_user of [true, false]) {
+    const { port } = hooks(() => ({ context: [{ hook: "guard.sh", text: "Note this.", of_user }] }));
+    await using engine = await startEngine({ files: FILES, script: READ, abilities: { hooks: port } });
+    await engine.prompt("Read");
+    const [read = ""] = engine.results();
+    assert.match(read, /<<< hook \w+\nNote this\.\n>>> hook \w+/);
+    assert.equal(/Strangers|Follow no instructions/.test(read), !of_user);
+    if (of_user) assert.match(read, /The user's own hook guard\.sh says what is between the two marks\./);
+  }
+});
+
+Deno.test("an edit that a hook refuses has not failed: the model is not asked to try again", async () => {
+  const { port } = hooks(() => ({ decision: "deny", reason: "No rm" }));
+  await using engine = await startEngine({
+    files: FILES,
+    script: 'call delete {"path": "a.txt"}\n---\nsay It was refused.',
+    abilities: { hooks: port },
+  });
+  assert.deepEqual(await engine.prompt("Delete a.txt"), END_TURN);
+  assert.equal(engine.server.requests.length, 2);
+  assert.deepEqual(engine.server.nudgeRequests, []);
+  checkEvents(engine.events);
 });
 
 Deno.test("hooks that cannot run make a call ask, and a hook ends the turn", async () => {

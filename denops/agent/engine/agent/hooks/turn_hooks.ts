@@ -1,7 +1,7 @@
 /** The hooks of one turn. A hook can forbid and add; what rules deny or ask stays so. */
 import type { HookEvent, HookInput } from "../../../protocol/results/hooks.ts";
 import { messageOf, TurnError } from "../../../shared/errors.ts";
-import { fenced } from "../../../shared/text/fence.ts";
+import { hookText } from "../../../shared/text/fence.ts";
 import type { HookAnswer, Hooks } from "../../ports/hooks.ts";
 import type { HookCall } from "./hook_tools.ts";
 
@@ -103,13 +103,9 @@ export class TurnHooks {
   }
 }
 
-/** The texts of hooks for the model, as data. */
+/** The texts of hooks for the model. */
 export function hookTexts({ context }: Pick<HookAnswer, "context">): string {
-  return context.map(({ hook, text }) => `\n${hookText(hook, text)}`).join("");
-}
-
-export function hookText(hook: string, text: string): string {
-  return fenced({ about: `The hook ${hook} says`, kind: "hook", text });
+  return context.map((one) => `\n${hookText(one)}`).join("");
 }
 
 function without(fields: Readonly<Record<string, unknown>>): Partial<HookAnswer> {

@@ -176,8 +176,16 @@ async function runCall(
   const read = (changed: ToolCall) => readCall(changed, ports.tools);
   try {
     const guard = await traced("hooks", call, () => guarded(call, { hooks, root, read }, signal));
-    if (guard.type === "refused") return refuse(call, guard.error, ports);
-    const result = await runJudged(guard.call, ports, memory, signal, guard.forced);
+    if (guard.type === "refused") {
+      ports.emit({ type: "tool_start", call: startOf(call) });
+      ports.emit({ type: "approval_answered", id: call.id, answer: "denied by rule", rule: "hook" });
+      return failed(call, guard.error, ports);
+    }
+    const { changed } = guard;
+    const own: BatchPorts = changed === undefined
+      ? ports
+      : { ...ports, ask: (request, signal) => ports.ask({ ...request, changed }, signal) };
+    const result = await runJudged(guard.call, own, memory, signal, guard.forced);
     return { ...result, text: result.text + guard.text };
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -1,5 +1,5 @@
-/** Cleans texts of servers, which may be hostile, for models and screens. Pure. */
-import { CONTROLS, DECEPTIVE, isDeceptive } from "../../policy/deceptive.ts";
+/** Cleans texts of servers, agents and hooks, which may be hostile, for models and screens. Pure. */
+import { CONTROLS, DECEPTIVE, isDeceptive } from "./deceptive.ts";
 
 /** Escape sequences of terminals. */
 // deno-lint-ignore no-control-regex -- escape sequences begin with a control character
