@@ -30,6 +30,8 @@ export type AgentConfig = NonNullable<EngineConfig["agent"]>;
 /** An agent has sent all earlier turns if it sends nothing for so long. */
 const REPLAY_PAUSE_MS = 300;
 const LONGEST_REPLAY_MS = 10_000;
+/** An agent begins to send them within this time, also on a busy machine. */
+const REPLAY_START_MS = 5_000;
 /** The first answers of a program that has to load. */
 const START_MS = 60_000;
 /** The user may have to visit a page. */
@@ -237,14 +239,18 @@ export class OtherAgent {
     }
   }
 
-  /** Some agents send the earlier turns after their answer (Gemini), without saying where they end. */
+  /**
+   * Some agents send the earlier turns after their answer (Gemini), without saying where they end. A prompt before that
+   * would be older than they are: Gemini's model then answers an earlier message again.
+   */
   async #replayed(signal: AbortSignal): Promise<void> {
+    const begin = AbortSignal.timeout(REPLAY_START_MS);
     const end = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_REPLAY_MS)]);
     let heard: number;
     do {
       heard = this.#replays;
       await new Promise((resolve) => setTimeout(resolve, REPLAY_PAUSE_MS));
-    } while (heard < this.#replays && !end.aborted);
+    } while (!end.aborted && (heard < this.#replays || (heard === 0 && !begin.aborted)));
   }
 
   #learn(answer: unknown): void {

@@ -182,6 +182,7 @@ Deno.test("in a mode that changes nothing a write is refused, and what was chang
 Deno.test("an agent that does not stop is ended, and the next message starts it again with its own session", async () => {
   const begun = Promise.withResolvers<void>();
   const loaded: unknown[] = [];
+  const order: string[] = [];
   await using session = await foreignSession([
     {
       turn(_text, hand) {
@@ -195,16 +196,21 @@ Deno.test("an agent that does not stop is ended, and the next message starts it 
       answer(method, params, hand) {
         if (method !== "session/load") return;
         loaded.push(params.sessionId);
-        const replay = () =>
+        const replay = () => {
+          order.push("replay");
           hand.update(
             { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Old words" } },
             String(params.sessionId),
           );
-        replay();
-        // Gemini answers first.
-        setTimeout(replay, 50);
+        };
+        // Gemini answers first, and begins later on a busy machine.
+        setTimeout(replay, 800);
+        setTimeout(replay, 850);
       },
-      turn: (text, hand) => hand.say(`Again: ${text}`),
+      turn(text, hand) {
+        order.push("turn");
+        hand.say(`Again: ${text}`);
+      },
     },
   ]);
   const turn = session.prompt("Go");
@@ -214,6 +220,7 @@ Deno.test("an agent that does not stop is ended, and the next message starts it 
   assert.deepEqual(session.agent.steps, ["open", "begin", "end", "close"]);
   assert.deepEqual(await session.prompt("More"), END_TURN);
   assert.deepEqual(loaded, ["theirs-1"]);
+  assert.deepEqual(order, ["replay", "replay", "turn"]);
   assert.ok(linesOf(session.events).includes("say Again: More"));
   assert.ok(!linesOf(session.events).includes("say Old words"));
 });
