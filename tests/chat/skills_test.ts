@@ -147,6 +147,14 @@ test("a project's skill: told, approved with its text, offered, changed and aske
   assert.match(results(agent)[0] ?? "", /Cannot read the skill: the user has not approved the skill build\./);
   await nvim.waitForScreen("Skills have changed since you approved them: build.");
   assert.match(await choose(nvim), /^build · has changed: needs your approval/m);
+  await Deno.symlink(await home(agent), project.path(".agents/skills/away"));
+  await write(join(await home(agent), "SKILL.md"), skill("away", "Not of the project."));
+  assert.match(
+    await choose(nvim),
+    /^Cannot use the skill \.agents\/skills\/away: it leads out of the project\.$/m,
+  );
+  await Deno.remove(project.path(".agents/skills/away"));
+  await Deno.remove(join(await home(agent), "SKILL.md"));
   await choose(nvim, "undo", "Read it");
   await nvim.waitForScreen("Take the place of a command.");
   await nvim.keys("q");

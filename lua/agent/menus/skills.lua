@@ -45,9 +45,12 @@ local function price(skill)
   return ("%s tokens, %s to read"):format(format.count(skill.listed), format.count(skill.whole))
 end
 
----@param skill agent.Skill
+---@param skill agent.Skill|string a problem
 ---@return string
 local function label(skill)
+  if type(skill) == "string" then
+    return skill
+  end
   return table.concat({ skill.name, STATES[skill.state], price(skill), skill.label }, " · ")
 end
 
@@ -88,15 +91,16 @@ end
 ---@param chat agent.Chat
 function M.choose(chat)
   ask(chat, nil, function(skills, problems)
-    for _, problem in ipairs(problems) do
-      say.warn(problem)
-    end
-    if #skills == 0 then
+    -- A menu covers messages, so that the problems are rows of it.
+    local rows = vim.list_extend(skills, problems)
+    if #rows == 0 then
       return say.info("this project has no skills, and neither have you; see :help agent-skills")
     end
-    vim.ui.select(skills, { prompt = "Skills", format_item = label }, function(skill)
+    vim.ui.select(rows, { prompt = "Skills", format_item = label }, function(skill)
       if not skill then
         return
+      elseif type(skill) == "string" then
+        return say.warn(skill)
       end
       local options = {
         prompt = label(skill),
