@@ -45,6 +45,7 @@ test("a command of several lines is edited, judged again, shown, and then runs e
   assert.equal(await exists(agent, "one"), false, "nothing has run");
   await nvim.keys("a");
   await nvim.waitForScreen("Seen.");
+  await nvim.waitForScreen(/run +touch one ⏎ touch 'not two'/);
   assert.deepEqual([await exists(agent, "one"), await exists(agent, "two"), await exists(agent, "not two")], [
     true,
     false,

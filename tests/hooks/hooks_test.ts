@@ -15,6 +15,8 @@ command=$(printf %s "$input" | sed -n 's/.*"command":"\\([^"]*\\)".*/\\1/p')
 case "$command" in
   "echo updateme") echo '{"hookSpecificOutput":{"updatedInput":{"command":"rm a.txt"}}}';;
   rm*) echo "Blocked: rm is not allowed" >&2; exit 2;;
+  touch*) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask",' \
+    '"permissionDecisionReason": "files are touched"}}';;
 esac
 `;
 const FORMAT = `#!/bin/bash
@@ -65,11 +67,32 @@ const test = inOneNeovim({
 
 /** Neovim takes no key for an answer before the user has had time to see the question. */
 async function answer(nvim: ChildNvim, question: string, key: string): Promise<void> {
+  await focus(nvim, question);
+  await nvim.keys(key);
+}
+
+/** @returns the screen */
+async function focus(nvim: ChildNvim, question: string): Promise<string> {
   await nvim.waitForScreen(question);
   await nvim.command("stopinsert");
   await nvim.command("Agent approval");
-  await nvim.waitForScreen("r reject");
-  await nvim.keys(key);
+  return await nvim.waitForScreen("r reject");
+}
+
+/** Edits the command of an approval that a hook has requested, and approves it. */
+async function approveEdited(nvim: ChildNvim, command: string): Promise<void> {
+  const asked = await focus(nvim, "files are touched");
+  assert.doesNotMatch(asked, /s session|A always/);
+  await nvim.keys("e");
+  await nvim.waitForScreen("Edit the command");
+  await nvim.keys(`cc${command}<Esc><CR>`);
+  await nvim.waitForScreenGone("Edit the command");
+  const edited = await nvim.waitForScreen(`$ ${command}`);
+  assert.doesNotMatch(edited, /files are touched/);
+  await nvim.keys("<C-d>");
+  await nvim.waitForScreen("edited by you");
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
 }
 
 /** The newest result of a call that the model has got. */
@@ -111,6 +134,30 @@ say Rejected.`);
   },
   ignore,
 );
+
+test("guards see a command that the user edits, and the chat and the log show what ran", async (agent) => {
+  const { nvim, project, server } = agent;
+  const call = `call run {"command": "touch zz", "access": "write+network"}`;
+  server.play(`${call}\n---\nsay Tried.\n---\n${call}\n---\nsay Touched.`);
+  await nvim.command("Agent Touch it");
+  assert.match(await focus(nvim, "run the hook guard.sh"), /a approve {2}r reject/);
+  await nvim.keys("a");
+  await approveEdited(nvim, "rm -v a.txt");
+  await waitForChat(nvim, "Tried.");
+  await waitForTurn(nvim);
+  await waitForChat(nvim, "✗ run rm -v a.txt");
+  await waitForChat(nvim, "not allowed: hook guard.sh: Blocked: rm is not allowed");
+  assert.match(sent(agent), /Not allowed: hook guard.sh: Blocked: rm is not allowed/);
+  assert.equal(await project.read("a.txt"), "one\n");
+  await nvim.command("Agent Again");
+  await approveEdited(nvim, "touch yy");
+  await waitForChat(nvim, "Touched.");
+  await waitForTurn(nvim);
+  await waitForChat(nvim, "✓ run touch yy");
+  assert.equal(await project.read("yy"), "");
+  await nvim.command("Agent log");
+  await nvim.waitForScreen("run touch yy");
+}, ignore);
 
 test("a changed script is another hook: it asks again, and until then its calls ask", async (agent) => {
   const { nvim, project, server } = agent;

@@ -73,8 +73,10 @@ export type ModelMeta = z.infer<typeof ModelMeta>;
 /** `_meta["agent.nvim"]` of a permission request: the reason for it. */
 export const ApprovalMeta = z.object({
   reason: z.string(),
-  /** The user must answer, whatever the rules say, because the same call was repeated. */
+  /** The user must answer, whatever the rules say, because the same call was repeated, or a hook asks. */
   force: z.boolean(),
+  /** A hook asks about each such call, so an answer is for this one alone. */
+  isSingle: z.literal(true).optional(),
   access: Access,
   /** The requesting sub-agent: its title, and the most it may change. */
   agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),

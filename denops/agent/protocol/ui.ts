@@ -472,8 +472,6 @@ export type ApprovalSubject =
     /** "exit code 0". */
     readonly end: string;
     readonly effects: readonly EffectRow[];
-    /** They are an agent's turn, so the answer is for them alone. */
-    readonly is_single?: boolean;
     /** As for a command. */
     readonly activation?: string;
   }
@@ -493,4 +491,6 @@ export type ApprovalUpdate = ApprovalSubject & {
   readonly agent?: string;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
+  /** The answer is for this request alone, or is stored until its subject changes; absent: the user chooses. */
+  readonly scope?: "request" | "stored";
 };

@@ -19,6 +19,7 @@ local M = {}
 ---@field reason string
 ---@field agent? string       title of the sub-agent that asks
 ---@field suggestion? string  the rule that "always" writes
+---@field scope? "request"|"stored"
 ---@field edited? string      the exact command after the user's edit
 ---@field sent? string        an edited command that the gate checks
 ---@field judging? boolean    true until it is checked; no answer counts before
@@ -143,10 +144,10 @@ end
 
 ---@param approval agent.Approval
 ---@param own? string the key of this kind alone
----@param is_single? boolean  the answer is for this request alone
 ---@return string[]
-local function allow_keys(approval, own, is_single)
-  local keys = is_single and { "a once" } or { "a once", "s session" }
+local function allow_keys(approval, own)
+  local keys = { approval.scope == "stored" and "a approve" or "a once" }
+  table.insert(keys, approval.kind ~= "other" and not approval.scope and "s session" or nil)
   vim.list_extend(keys, approval.suggestion and { "A always" } or {})
   return vim.list_extend(keys, { "r reject", "R with reason", own })
 end
@@ -197,7 +198,7 @@ M.KINDS = {
   other = {
     answer = "allow",
     keys = function(approval)
-      return allow_keys(approval, nil, true)
+      return allow_keys(approval)
     end,
     lines = function(approval)
       return titled(approval, approval.detail)

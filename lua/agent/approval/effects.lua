@@ -147,7 +147,7 @@ function M.keys(approval)
     return vim.list_extend({ "r discard", "R with reason" }, diffs)
   end
   local keys = vim.list_extend({ "a keep", "r discard", "␣ choose" }, diffs)
-  table.insert(keys, not approval.is_single and "s session" or nil)
+  table.insert(keys, not approval.scope and "s session" or nil)
   table.insert(keys, approval.suggestion and "A always")
   return vim.list_extend(keys, { "R with reason" })
 end

@@ -76,6 +76,10 @@ local function answer(option, more)
     say.warn("the edited command is still being checked")
     return true
   end
+  if option == "allow_session" and approval.scope == "request" then
+    say.warn("each of these is asked about; answer once")
+    return true
+  end
   local action = { type = "answer", request = approval.request, option = option, command = approval.edited }
   client.send(vim.tbl_extend("error", action, choice, more or {}))
   queue.remove(approval.request)

@@ -52,7 +52,7 @@ local function answers(approval, run, look)
   end
   for _, word in ipairs(content.kind(approval).keys(approval)) do
     local key = word:match("^%S+")
-    local label = own[key] or LABELS[key]
+    local label = own[key] or word == "a approve" and "Approve" or LABELS[key]
     if label then
       table.insert(list, {
         label = label,

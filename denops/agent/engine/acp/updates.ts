@@ -116,6 +116,11 @@ export class Updates {
       case "tool_progress":
       case "tool_done":
         return this.#toolUpdate(event);
+      case "approval_answered":
+        // A separate request covers the answer.
+        return event.title === undefined
+          ? undefined
+          : this.#tool(event.id, { title: event.title }, parentOf(event));
       case "plan":
         // The plan of a sub-agent is not the session's plan.
         return event.parent === undefined ? planUpdate(event) : undefined;
@@ -147,7 +152,6 @@ export class Updates {
       case "turn_done":
       case "turn_failed":
       case "approval_requested":
-      case "approval_answered":
       case "file_modified":
         // Separate requests or notifications cover these.
         return undefined;

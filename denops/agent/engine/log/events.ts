@@ -159,7 +159,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
   /** All changes of the turn, stored at its end. */
   event("turn_files", { turn: z.number(), files: z.array(TurnFile) }),
   event("approval_requested", { id, reason: z.string() }),
-  event("approval_answered", { id, answer: z.string(), rule: z.string() }),
+  /** `title`: the new one of its call, if the user has edited the command. */
+  event("approval_answered", { id, answer: z.string(), rule: z.string(), title: z.string().exactOptional() }),
   event("retry", { attempt: z.number(), tries: z.number(), waitMs: z.number(), reason: z.string() }),
   event("usage", {
     usage: Usage,

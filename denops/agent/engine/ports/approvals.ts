@@ -10,6 +10,8 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** The user must answer, whatever the rules say. */
   readonly force: boolean;
+  /** The answer is for this call alone. */
+  readonly isSingle?: true;
   readonly access: Access;
   readonly diff?: Diff;
   /** The requesting sub-agent: its title, and the most that its mode may change. */

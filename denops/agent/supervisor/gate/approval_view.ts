@@ -71,6 +71,8 @@ export interface AccessRequest {
   readonly reason: string;
   /** The user must answer, regardless of rules. */
   readonly force: boolean;
+  /** The answer is for this call alone. */
+  readonly isSingle?: true | undefined;
   /** The sub-agent that asks: its title, and the access of its mode. */
   readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
   readonly tools?: readonly string[] | undefined;
@@ -90,7 +92,7 @@ export function contextFor({ agent, tools, changed }: AccessRequest, context: Ga
 /** Characters of the hosts in an approval. */
 const LONGEST_HOSTS = 200;
 
-export type ApprovalView = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
+export type ApprovalView = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion" | "scope">;
 
 export function circumstancesOf(
   context: GateContext,
@@ -132,7 +134,7 @@ type PlainAccess = Exclude<Access, AccessOf<"command" | "effects">>;
 type Content = RequestPermissionRequest["toolCall"]["content"];
 
 export function shownAccess(
-  { access, reason }: AccessRequest & { readonly access: PlainAccess },
+  { access, reason, isSingle }: AccessRequest & { readonly access: PlainAccess },
   { decision, suggestion }: AccessDecision,
   content: Content,
   { root }: Pick<GateContext, "root">,
@@ -140,7 +142,7 @@ export function shownAccess(
   return {
     ...subjectOf(access, content, root),
     reason: decision.verdict === "ask" ? decision.reason : reason,
-    ...defined({ suggestion }),
+    ...choices(isSingle, suggestion),
   };
 }
 
@@ -191,7 +193,7 @@ function argumentLines(input: string): readonly string[] {
 
 /** @param edited whether the user has edited the command */
 export function shownCommand(
-  { access: { command, cwd, access, activation }, reason, force }: AccessRequest & {
+  { access: { command, cwd, access, activation }, reason, force, isSingle }: AccessRequest & {
     readonly access: AccessOf<"command">;
   },
   { decision, verdict, requestedAccess, hosts, suggestion }: CommandDecision,
@@ -199,7 +201,8 @@ export function shownCommand(
   { root, roots, view }: GateContext,
 ): ApprovalView {
   const asks = decision.verdict !== "allow" && (!force || edited);
-  const why = asks ? decision.reason : force ? reason : verdict.reason;
+  // The engine's reason is about the command before the edit.
+  const why = asks ? decision.reason : force && !edited ? reason : verdict.reason;
   // A line that seems read-only requests more.
   const isRaised = access === undefined && levelOf(verdict.access) !== levelOf(requestedAccess);
   const note = isRaised && view?.tracked !== undefined
@@ -214,8 +217,17 @@ export function shownCommand(
     ...(hosts.length === 0 ? {} : { hosts: hostsText(hosts) }),
     severity: verdict.severity,
     is_edited: edited,
-    ...defined({ suggestion, activation: shownActivation(activation, roots) }),
+    ...choices(isSingle, suggestion),
+    ...defined({ activation: shownActivation(activation, roots) }),
   };
+}
+
+/** How long an answer can hold. */
+function choices(
+  isSingle: true | undefined,
+  suggestion: string | undefined,
+): Pick<ApprovalView, "scope" | "suggestion"> {
+  return isSingle === true ? { scope: "request" } : defined({ suggestion });
 }
 
 function hostsText(hosts: readonly string[]): string {
@@ -239,7 +251,7 @@ export function shownEffects(
       folder: ".",
       end,
       effects,
-      is_single: true,
+      scope: "request",
     };
   }
   const { command, cwd, activation } = work.input;

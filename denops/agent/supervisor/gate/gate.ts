@@ -142,11 +142,12 @@ export class Gate {
   /** Whether a language server may start; undefined if the turn was stopped. */
   async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
     const title = `start the language server ${name}: ${command}`;
-    return await this.confirm(title, "runs outside the sandbox and runs this project's code", context);
+    const view = { kind: "other", reason: "runs outside the sandbox and runs this project's code" } as const;
+    return await this.#confirm(title, view, context);
   }
 
   /**
-   * A question of the supervisor that no rule answers.
+   * A question of the supervisor that no rule answers, and whose answer it stores.
    * @param detail lines below the title @returns undefined if the turn was stopped
    */
   async confirm(
@@ -155,8 +156,15 @@ export class Gate {
     context: GateContext,
     detail?: string,
   ): Promise<boolean | undefined> {
+    return await this.#confirm(
+      title,
+      { kind: "other", reason, scope: "stored", ...(detail === undefined ? {} : { detail }) },
+      context,
+    );
+  }
+
+  async #confirm(title: string, view: ApprovalView, context: GateContext): Promise<boolean | undefined> {
     const access = { kind: "ask", about: "server", text: title } as const;
-    const view = { kind: "other", reason, ...(detail === undefined ? {} : { detail }) } as const;
     const answer = await this.#ask(
       { toolCall: { toolCallId: "", title }, access, view, isForced: true },
       context,
@@ -362,7 +370,7 @@ export class Gate {
         });
       });
     }
-    let answer = await waiting;
+    let answer = within(await waiting, view);
     this.#edits.delete(request);
     const { command } = answer ?? {};
     const isAlways = answer?.option === OPTION.allowAlways;
@@ -399,6 +407,12 @@ export class Gate {
       this.#push({ type: "tool", chat, id: call, approvals: [approval] });
     }
   }
+}
+
+/** An answer for the session, where that is not offered, is for this request. */
+function within(answer: UserAnswer | undefined, { scope }: ApprovalView): UserAnswer | undefined {
+  const isOfSession = answer?.option === OPTION.allowSession;
+  return scope === "request" && isOfSession ? { ...answer, option: OPTION.allowOnce } : answer;
 }
 
 /** @param answer undefined: the turn was stopped */

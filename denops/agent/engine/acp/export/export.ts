@@ -111,8 +111,11 @@ function indented(text: string): string {
 function sections(events: readonly Stored[], root: string): readonly string[] {
   const parts: string[] = [];
   let text: { readonly key: string; at: number } | undefined;
-  const calls = new Map(
-    events.flatMap(({ entry }) => entry.type === "tool_start" ? [[entry.call.id, entry.call]] : []),
+  const titles = new Map(
+    events.flatMap(({ entry }) => {
+      if (entry.type === "tool_start") return [[entry.call.id, entry.call.title]];
+      return entry.type === "approval_answered" && entry.title !== undefined ? [[entry.id, entry.title]] : [];
+    }),
   );
   const thoughts = new Map<string, string>();
   for (const { entry: event, time } of events) {
@@ -136,7 +139,7 @@ function sections(events: readonly Stored[], root: string): readonly string[] {
       const seconds = Math.round(event.milliseconds / 1_000);
       parts.push(collapsed(`Thought for ${seconds} s`, thoughts.get(event.message)?.trim() ?? ""));
     } else if (event.type === "tool_done") {
-      parts.push(toolPart(calls.get(event.id)?.title ?? "", event, root));
+      parts.push(toolPart(titles.get(event.id) ?? "", event, root));
     } else {
       const part = otherPart(event, time);
       if (part !== undefined) parts.push(part);

@@ -36,6 +36,11 @@ export class Notes {
       case "tool_start":
         this.#open.set(event.call.id, event.call);
         break;
+      case "approval_answered": {
+        const call = this.#open.get(event.id);
+        if (call !== undefined) this.#open.set(event.id, { ...call, title: event.title ?? call.title });
+        break;
+      }
       case "tool_done": {
         const call = this.#open.get(event.id);
         this.#open.delete(event.id);

@@ -1,4 +1,5 @@
 /** Hooks around one tool call. */
+import { isDeepStrictEqual } from "node:util";
 import { cleanLine } from "../../../policy/clean.ts";
 import { callText } from "../../../protocol/results/hooks.ts";
 import { ToolError } from "../../../shared/errors.ts";
@@ -57,7 +58,7 @@ export async function guarded<Call extends KnownCall>(
       error: new ToolError(`Not allowed: ${why}.${hookTexts(answer)}`, `not allowed: ${why}`),
     };
   }
-  const forced = decision === "ask" ? { rule: "hook", reason } : undefined;
+  const forced = decision === "ask" ? forcedBy(reason) : undefined;
   const text = hookTexts(answer);
   if (changed === undefined) return { type: "open", call, text, ...forced === undefined ? {} : { forced } };
   const args = parts.length > 1
@@ -65,7 +66,7 @@ export async function guarded<Call extends KnownCall>(
     : changedArguments(call.tool?.name ?? "", changed.input, argumentsOf(call));
   if (args === undefined || call.tool === undefined) {
     const why = `the hook ${changed.hook} wants to change this call, which is not possible`;
-    return { type: "open", call, text, forced: { rule: "hook", reason: why } };
+    return { type: "open", call, text, forced: forcedBy(why) };
   }
   const again = read({ id: call.id, name: call.tool.name, arguments: JSON.stringify(args) });
   const note = `\n[the hook ${changed.hook} has changed the call to: ${JSON.stringify(args)}]`;
@@ -78,6 +79,31 @@ export async function guarded<Call extends KnownCall>(
     }`,
     ...forced === undefined ? {} : { forced },
   };
+}
+
+/**
+ * Asks the hooks about a call whose command the user has edited and approved, so their questions are answered. The
+ * user has not approved a change by a hook, so a changed call does not run.
+ */
+export async function guardedEdit<Call extends KnownCall>(
+  call: Call,
+  ports: GuardPorts<Call>,
+  signal: AbortSignal,
+): Promise<GuardedCall<Call>> {
+  const guard = await guarded(call, ports, signal);
+  if (guard.type === "refused" || isDeepStrictEqual(argumentsOf(guard.call), argumentsOf(call))) return guard;
+  const changed = `a hook has changed the command that the user edited to: ${
+    JSON.stringify(argumentsOf(guard.call))
+  }`;
+  return {
+    type: "refused",
+    error: new ToolError(`Not run: ${changed}. Call it so.`, "a hook changes the edited command"),
+  };
+}
+
+/** The hook asks again at each such call. */
+function forcedBy(reason: string): ForcedQuestion {
+  return { rule: "hook", reason, isSingle: true };
 }
 
 interface AfterPorts extends Pick<CheckpointPorts, "emit" | "traps"> {

@@ -161,6 +161,56 @@ Deno.test("hooks that cannot run make a call ask, and a hook ends the turn", asy
   assert.equal(stopping.server.requests.length, 1);
 });
 
+Deno.test("what runs is what the guards have seen, also after the user's edit of a command", async () => {
+  const { port, inputs } = hooks((input) => {
+    const command = "input" in input ? String(input.input.command) : "";
+    if (command.startsWith("rm")) return { decision: "deny", reason: "No rm", context: [] };
+    if (command === "make") return { changed: { hook: "guard.sh", input: { command: "make -n" } } };
+    return { decision: "ask", reason: "Sure?" };
+  });
+  const ran: string[] = [];
+  const shell = { exports: [["A", "1"]], dropped: [] } as const;
+  const unused = () => Promise.reject(new Error("not a call of this test"));
+  const edits = [undefined, "export A=1; rm a.txt", "export A=1; make", "ls"];
+  await using engine = await startEngine({
+    files: FILES,
+    script: edits.map((_, at) => `call run {"command": "touch ${at}", "access": "write"}\n---\n`).join("") +
+      "say Done",
+    ask: () => {
+      const command = edits[engine.asked.length - 1];
+      return { answer: "allow_once", access: "write", ...command === undefined ? {} : { command } };
+    },
+    abilities: {
+      hooks: port,
+      commands: {
+        run({ command }) {
+          ran.push(command);
+          return Promise.resolve({ output: "", end: "exit code 0", failed: false, shell });
+        },
+        startInBackground: unused,
+        output: unused,
+        stop: unused,
+        isRunning: () => false,
+      },
+    },
+  });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  assert.deepEqual(ran, ["touch 0", "ls"]);
+  assert.deepEqual(inputs.map((input) => "input" in input && input.input.command), [
+    ...["touch 0", "touch 1", "rm a.txt", "touch 2", "make", "touch 3", "ls"],
+  ]);
+  const [, refused, changed] = engine.results();
+  assert.equal(refused, "Not allowed: No rm.");
+  assert.match(
+    changed ?? "",
+    /a hook has changed the command that the user edited to: \{"command":"make -n"/,
+  );
+  const titles = engine.stored().flatMap((event) => event.type === "approval_answered" ? [event.title] : []);
+  assert.deepEqual(titles, [undefined, "run rm a.txt", "run make", "run ls"]);
+  assert.ok(engine.asked.every(({ isSingle }) => isSingle === true));
+  checkEvents(engine.events);
+});
+
 Deno.test("without hooks for an event nothing is asked", async () => {
   const { port, inputs } = hooks(() => ({}), "SessionEnd");
   await using engine = await startEngine({ files: FILES, script: READ, abilities: { hooks: port } });

@@ -25,6 +25,8 @@ export interface ForcedQuestion {
   /** The name of the asking rule, for the log. */
   readonly rule: string;
   readonly reason: string;
+  /** It comes again with each such call, so that an answer is for this one alone. */
+  readonly isSingle?: true;
 }
 
 export interface GrantedPermission {
@@ -39,7 +41,7 @@ type Permission = GrantedPermission | { readonly refusal: ToolError };
 
 export class Permissions {
   readonly #ports: PermissionPorts;
-  readonly #describe: (access: Access) => ToolStart;
+  readonly #describe: (access: Access, command?: string) => ToolStart;
   readonly #signal: AbortSignal;
   readonly #tools: readonly string[];
   /** Files that the user let this call read. */
@@ -47,10 +49,13 @@ export class Permissions {
   #start: ToolStart | undefined;
   #order: Promise<unknown> = Promise.resolve();
 
-  /** @param tools names of the call's tool, current and old */
+  /**
+   * @param describe gets the command, if the user has edited it
+   * @param tools names of the call's tool, current and old
+   */
   constructor(
     ports: PermissionPorts,
-    describe: (access: Access) => ToolStart,
+    describe: (access: Access, command?: string) => ToolStart,
     signal: AbortSignal,
     tools: readonly string[] = [],
   ) {
@@ -91,10 +96,10 @@ export class Permissions {
     const policyDecision = this.#ports.decide(prepared.access, this.#granted, this.#tools);
     trace?.span("decide", since, start.id);
     const decision: FileDecision = forced !== undefined && policyDecision.verdict !== "deny"
-      ? { verdict: "ask", ...forced }
+      ? { verdict: "ask", rule: forced.rule, reason: forced.reason }
       : policyDecision;
     if (decision.verdict === "ask") {
-      const answer = await this.ask(prepared, decision.reason, forced !== undefined);
+      const answer = await this.ask(prepared, decision.reason, forced !== undefined, forced?.isSingle);
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
       const rule = ruleOf(answer);
@@ -111,11 +116,15 @@ export class Permissions {
     return { rule: decision.rule, byUser: false, approved: {} };
   }
 
-  /** @param force the user must answer; no rule may */
+  /**
+   * @param force the user must answer; no rule may
+   * @param isSingle the answer is for this call alone
+   */
   async ask(
     { access, diff }: Pick<PreparedCall, "access" | "diff">,
     reason: string,
     force: boolean,
+    isSingle?: true,
   ): Promise<ApprovalAnswer> {
     const call = this.start(access);
     this.#ports.emit({ type: "approval_requested", id: call.id, reason });
@@ -127,16 +136,27 @@ export class Permissions {
       access,
       ...(diff === undefined ? {} : { diff }),
       ...(this.#tools.length === 0 ? {} : { tools: this.#tools }),
+      ...defined({ isSingle }),
     }, this.#signal);
     trace?.span("wait", since, call.id);
+    const title = this.#edited(access, answer);
     this.#ports.emit({
       type: "approval_answered",
       id: call.id,
       answer: answer.answer,
       rule: ruleOf(answer) ?? "asked",
+      ...defined({ title }),
     });
     if (answer.answer === "allow_session") this.#ports.allowForSession(access);
     return answer;
+  }
+
+  /** The call's title from now on, if the user has edited its command. */
+  #edited(access: Access, answer: ApprovalAnswer): string | undefined {
+    const { command } = approvedBy(answer);
+    if (command === undefined) return undefined;
+    this.#start = this.#describe(access, command);
+    return this.#start.title;
   }
 }
 

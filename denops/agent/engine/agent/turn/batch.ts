@@ -2,10 +2,10 @@
 import { trace } from "../../../protocol/trace.ts";
 import { messageOf, ToolError } from "../../../shared/errors.ts";
 import type { ResultEntry } from "../../log/entries.ts";
-import { defined } from "../../../shared/records.ts";
+import { defined, isRecord } from "../../../shared/records.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { meantBy } from "../permission/meant_by.ts";
-import { afterCall, guarded } from "../hooks/call_hooks.ts";
+import { afterCall, guarded, type GuardedCall, guardedEdit } from "../hooks/call_hooks.ts";
 import type { TurnHooks } from "../hooks/turn_hooks.ts";
 import { type CheckpointPorts, runCheckpointed } from "../permission/checkpointed.ts";
 import { settleEffects } from "../permission/effects.ts";
@@ -25,7 +25,14 @@ import {
   type ToolResult,
   writtenBy,
 } from "../../tools/define.ts";
-import { type CallFactPorts, changesMoreThanFiles, noteEdit, problemOf, startOf } from "./call_facts.ts";
+import {
+  type CallFactPorts,
+  changesMoreThanFiles,
+  noteEdit,
+  problemOf,
+  startOf,
+  withCommand,
+} from "./call_facts.ts";
 import type { Baseline, WriteChecks } from "./policies/write_checks.ts";
 
 /** Further calls are answered with an error. */
@@ -207,7 +214,12 @@ async function runJudged(
     if (tool !== undefined && !args.ok) noteEdit(call, ports);
     return refuse(call, problem ?? new ToolError("Not run."), ports);
   }
-  const permissions = new Permissions(ports, (access) => startOf(call, access), signal, call.names);
+  const permissions = new Permissions(
+    ports,
+    (access, command) => startOf(call, access, command),
+    signal,
+    call.names,
+  );
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
@@ -222,8 +234,11 @@ async function runJudged(
     signal.throwIfAborted();
     const permitted = await permissions.decide(prepared, forced ?? (repeats.isLoop ? LOOP_GUARD : undefined));
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
+    const ran = await asApproved(call, prepared, permitted, ports, signal);
+    if (ran.type === "refused") return failed(call, ran.error, ports);
     const permission = { permitted, permissions, workspace };
-    return finished(call, await runPermitted(call, tool, prepared, permission, ports, signal), ports);
+    const result = await runPermitted(ran.call, tool, prepared, permission, ports, signal);
+    return finished(call, { ...result, text: result.text + ran.text }, ports);
   } catch (error) {
     // A call that cannot be prepared still appears on screen.
     permissions.start();
@@ -232,6 +247,25 @@ async function runJudged(
     const reason = error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`);
     return failed(call, reason, ports);
   }
+}
+
+/** The call with the command that the user has approved. Hooks have not seen an edited one yet. */
+async function asApproved(
+  call: ReadCall,
+  { access }: PreparedCall,
+  { approved: { command } }: GrantedPermission,
+  ports: BatchPorts,
+  signal: AbortSignal,
+): Promise<GuardedCall<ReadCall>> {
+  const { hooks, tools, context: { workspace: { root } } } = ports;
+  const { fitted, tool } = call;
+  if (command === undefined || tool === undefined || !fitted.ok || !isRecord(fitted.value)) {
+    return { type: "open", call, text: "" };
+  }
+  const read = (changed: ToolCall) => readCall(changed, tools);
+  const args = JSON.stringify(withCommand(fitted.value, access, command));
+  const edited = { ...read({ id: call.id, name: tool.name, arguments: args }), name: call.name };
+  return await traced("hooks", call, () => guardedEdit(edited, { hooks, root, read }, signal));
 }
 
 interface CallPermission {

@@ -85,12 +85,35 @@ function editedFiles({ diff, changes = [] }: ToolResult): readonly EditedFile[] 
   return all.filter(({ path }) => written.has(path));
 }
 
-/** The start of a call, as far as its arguments are readable. */
-export function startOf({ id, name, tool, args }: ReadCall, access: Access = NOTHING): ToolStart {
+/**
+ * The arguments of a call whose command the user has edited, without the exports of earlier commands before the
+ * model's own.
+ */
+export function withCommand(
+  args: Readonly<Record<string, unknown>>,
+  access: Access,
+  command: string,
+): Readonly<Record<string, unknown>> {
+  const { command: own } = args;
+  const whole = access.kind === "command" ? access.command : "";
+  const before = typeof own === "string" && whole.endsWith(own) ? whole.slice(0, -own.length) : "";
+  return { ...args, command: command.startsWith(before) ? command.slice(before.length) : command };
+}
+
+/**
+ * The start of a call, as far as its arguments are readable.
+ * @param command as the user has edited it
+ */
+export function startOf(
+  { id, name, tool, args }: ReadCall,
+  access: Access = NOTHING,
+  command?: string,
+): ToolStart {
   if (tool === undefined || !args.ok) {
     return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: tool?.kind ?? "other", paths: [] };
   }
-  const input = isRecord(args.value) ? args.value : {};
+  const own = isRecord(args.value) ? args.value : {};
+  const input = command === undefined ? own : withCommand(own, access, command);
   const paths = [...new Set(filesOf(access).map(({ path }) => path.path))];
   return { id, tool: tool.name, title: tool.title(input), kind: tool.kind, paths };
 }

@@ -27,6 +27,7 @@ export class TurnWork {
         break;
       case "approval_answered":
         if (!event.answer.startsWith("allow")) this.#refused.add(event.id);
+        this.#rename(event);
         break;
       case "plan":
         this.#hasPlanned = true;
@@ -76,6 +77,11 @@ export class TurnWork {
   summary(): string | undefined {
     const last = this.#done.slice(-MOST_NAMED);
     return last.length === 0 ? undefined : `Done: ${last.join("; ")}.`;
+  }
+
+  #rename({ id, title }: Extract<AgentEvent, { type: "approval_answered" }>): void {
+    const call = this.#calls.get(id);
+    if (call !== undefined && title !== undefined) this.#calls.set(id, { ...call, title });
   }
 
   #end({ id, status, summary }: Extract<AgentEvent, { type: "tool_done" }>): void {
