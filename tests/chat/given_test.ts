@@ -223,7 +223,7 @@ Deno.test("a message calls a prompt: the model is told what it stands for, the c
   assert.match(await command(agent, "Agent fix the tests now"), /fix the tests now/);
   await nvim.command("Agent");
   await nvim.keys("/");
-  await nvim.waitForScreen(/\/port +\[to\] +Port it/);
+  await nvim.waitForScreen(/\/port +prompt \[to\] +Port it/);
   await nvim.waitForScreen("/tests");
   await nvim.keys("po<C-n><C-y> rust");
   assert.equal(await nvim.lua(`return require("agent.chat").current().input:text()`), "/port rust");
@@ -335,7 +335,7 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
   await nvim.command("Agent");
   const first = await nvim.lua<number>(`return require("agent.chat").current().id`);
   await nvim.keys("/mo");
-  await nvim.waitForScreen(/\/mode +choose how the agent works/i);
+  await nvim.waitForScreen(/\/mode +:Agent Choose how the agent works/);
   await nvim.keys("<C-e><C-u><Esc>");
   await say(nvim, "/mode plan");
   await nvim.waitForScreen("plan · scripted");
