@@ -11,8 +11,9 @@ import { END_TURN, startEngine } from "../support/engine_session.ts";
 import { asked } from "../support/entries.ts";
 
 const FIRST_REQUEST = 14_000;
-/** Of the tool that only an option adds. */
-const SEARCH_TOOL = 350;
+/** Of a tool that only an option adds, or a skill. */
+const RARE_TOOL = 350;
+const RARE_NEEDS: ReadonlySet<string | undefined> = new Set(["webSearch", "skills"]);
 /** Beside the result itself. */
 const NEW_BYTES_A_ROUND = 400;
 const PREFIX_SHARE = 0.975;
@@ -32,7 +33,7 @@ Deno.test("the first request with all tools, on each wire and with each form of 
         hasServers: true,
         switches: ALL_ON,
       };
-      const usual = TOOLS.filter(({ needs }) => needs !== "webSearch");
+      const usual = TOOLS.filter(({ needs }) => !RARE_NEEDS.has(needs));
       const tools = toolList(usual, facts).map((tool) => tool.forms?.spec(form) ?? tool.spec);
       const environment = { roots: ["/home/somebody/projects/something"], os: "linux" };
       const prompt = view([asked("Rename greet to salute everywhere.")], MODES.agent, {
@@ -48,14 +49,13 @@ Deno.test("the first request with all tools, on each wire and with each form of 
   }
 });
 
-Deno.test("the tool for web search", () => {
-  const searching = TOOLS.filter(({ needs }) => needs === "webSearch").map(({ spec }) =>
-    JSON.stringify(spec)
-  );
-  assert.ok(
-    searching.length === 1 && bytes(searching.join()) <= SEARCH_TOOL,
-    `${bytes(searching.join())} bytes`,
-  );
+Deno.test("the tools that few sessions have", () => {
+  const rare = TOOLS.filter(({ needs }) => RARE_NEEDS.has(needs));
+  assert.equal(rare.length, 2);
+  for (const { name, spec } of rare) {
+    const size = bytes(JSON.stringify(spec));
+    assert.ok(size <= RARE_TOOL, `${name}: ${size} bytes`);
+  }
 });
 
 const LINES = "x\n".repeat(100);

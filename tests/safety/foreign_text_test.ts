@@ -312,6 +312,7 @@ Deno.test("Neovim writes a sensitive file for the engine of such a session only 
     rulesOf: () => FILES,
     terminals: { keeps: () => false },
     agents: { keeps: () => false },
+    hooks: { changes: { keeps: () => false } },
     userWrites: { isRunning: () => false },
     ports: {
       editor: { ask: () => Promise.resolve({ status: "not_open" }) },
