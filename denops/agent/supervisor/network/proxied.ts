@@ -31,7 +31,7 @@ export function proxyEnvironment(
   hosts: readonly string[],
   address = ADDRESS,
 ): Readonly<Record<string, string>> {
-  const behind = hosts.map(parseHost).filter((host) => address !== ADDRESS || host?.port === undefined)
+  const behind = hosts.map(parseHost).filter((host) => host?.port === undefined)
     .map((host) => host?.name);
   const here = HERE.filter((name) => !behind.includes(name)).map((name) => name.replace(/^\[|\]$/g, ""));
   const variables = {

@@ -137,6 +137,8 @@ async function startReader(
     NO_COLOR: "1",
     ...Object.fromEntries(certificates),
     ...proxyEnvironment(hosts, proxy.url),
+    // Its host is reached through the proxy in any case: the sandbox does not know the name localhost.
+    ...{ NO_PROXY: "", no_proxy: "" },
   };
   if (proxy.url !== undefined) {
     // Only Deno's permissions confine it.
@@ -146,7 +148,7 @@ async function startReader(
   }
   const bash = await findProgram("bash", place.roots);
   if (bash === undefined) throw new Error("bash was not found on the PATH outside of the project");
-  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER], proxy.socket, bash, hosts);
+  const behind = proxied([DENO, ...FLAGS, "--allow-net", READER], proxy.socket, bash, []);
   const mounts: readonly Mount[] = [
     ...[...STORES.filter(exists), ...files].map((path): Mount => ({ kind: "read", path })),
     { kind: "read", path: DENO, source: Deno.execPath() },
