@@ -247,7 +247,7 @@ Deno.test({
       if (event !== "SessionStart") {
         assert.equal(outcome.decision, decision, `${name}: ${JSON.stringify(outcome)}`);
       }
-      const text = JSON.stringify([outcome, run.said, await host.list([])]);
+      const text = JSON.stringify([outcome, run.said, await host.list(run.denied)]);
       for (const secret of [SECRET, KEY, HOME_SECRET, "REACHED"]) {
         assert.ok(!text.includes(secret), `${name}: ${text}`);
       }
