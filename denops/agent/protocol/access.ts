@@ -76,8 +76,15 @@ export const Access = z.discriminatedUnion("kind", [
     /** A tool of its own MCP server. */
     mcp: z.object({ server: z.string(), tool: z.string() }).optional(),
   }),
-  /** Only the user may answer: a question of the model, a reached limit, or the start of a language server. */
-  z.object({ kind: z.literal("ask"), about: z.enum(["question", "limit", "server"]), text: z.string() }),
+  /**
+   * Only the user may answer: a question of the model, a reached limit, the start of a language server, or an approval
+   * of a hook, a skill or an MCP server.
+   */
+  z.object({
+    kind: z.literal("ask"),
+    about: z.enum(["question", "limit", "server", "trust"]),
+    text: z.string(),
+  }),
   z.object({ kind: z.literal("nothing") }),
 ]);
 export type Access = z.infer<typeof Access>;

@@ -143,7 +143,7 @@ export class Gate {
   async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
     const title = `start the language server ${name}: ${command}`;
     const view = { kind: "other", reason: "runs outside the sandbox and runs this project's code" } as const;
-    return await this.#confirm(title, view, context);
+    return await this.#confirm("server", title, view, context);
   }
 
   /**
@@ -157,14 +157,20 @@ export class Gate {
     detail?: string,
   ): Promise<boolean | undefined> {
     return await this.#confirm(
+      "trust",
       title,
       { kind: "other", reason, scope: "stored", ...(detail === undefined ? {} : { detail }) },
       context,
     );
   }
 
-  async #confirm(title: string, view: ApprovalView, context: GateContext): Promise<boolean | undefined> {
-    const access = { kind: "ask", about: "server", text: title } as const;
+  async #confirm(
+    about: AccessOf<"ask">["about"],
+    title: string,
+    view: ApprovalView,
+    context: GateContext,
+  ): Promise<boolean | undefined> {
+    const access = { kind: "ask", about, text: title } as const;
     const answer = await this.#ask(
       { toolCall: { toolCallId: "", title }, access, view, isForced: true },
       context,
@@ -419,7 +425,7 @@ function within(answer: UserAnswer | undefined, { scope }: ApprovalView): UserAn
 function entryOf(answer: UserAnswer | undefined, title: string, access: Access) {
   const { command, rule = "asked" } = answer ?? {};
   return {
-    title: command ?? title,
+    title,
     answer: answer?.option ?? "cancelled",
     rule,
     accesses: access.kind === "command" && command !== undefined ? { ...access, command } : access,
