@@ -89,7 +89,7 @@ function* lineCandidates(
   const lines = group.flatMap(({ line }) => line ?? []);
   const commands = lines.map(({ command }) => command);
   const [first] = lines;
-  const pattern = sharedPattern(commands);
+  const pattern = yield* sharedPattern(commands);
   if (first === undefined || pattern === undefined) return [];
   const texts = first.kinds.map((kind) => ruleText({ kind, pattern }));
   const candidate = candidateOf(texts, "allow", group);

@@ -7,7 +7,7 @@ import { literalGlob } from "../glob.ts";
 import { parseRule, type Rule, ruleProblem, ruleText } from "../rules.ts";
 import { judgeCase, lineOf, type LoggedCase, suggestionFor } from "./cases.ts";
 import { coversSensitive, folderGlob, isSensitive } from "./files.ts";
-import { exactPatterns, sharedPattern } from "./patterns.ts";
+import { exactPatterns, starPattern } from "./patterns.ts";
 
 export interface RuleForms {
   readonly logged: LoggedCase;
@@ -73,7 +73,7 @@ function lineForms(logged: LoggedCase, line: string, usual: readonly string[]): 
   // A rule that reads as a list cannot be added.
   if (exact.some((text) => rulesIn(text).length !== 1)) return undefined;
   const [command, ...others] = ownCommands(verdict);
-  const hasOthers = command === undefined || others.length > 0 || sharedPattern([command]) === undefined;
+  const hasOthers = command === undefined || others.length > 0 || starPattern(command) === undefined;
   return { logged, exact, ...hasOthers ? {} : { line: { command, kinds, usual } } };
 }
 

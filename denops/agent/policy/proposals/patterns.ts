@@ -83,16 +83,26 @@ const RUNS = /^(npm|pnpm|yarn|bun|deno|uv|poetry|pipenv|cargo|go|gradle|mvn)-(ru
 /**
  * The narrowest pattern with a `*` that covers all of these commands: as many leading words as they share. Undefined if
  * only exact words are safe, as for interpreters, runners of packages and risky options, or if they share too little.
+ * Yields after each command, because there may be thousands.
  */
-export function sharedPattern(commands: readonly SimpleCommand[]): string | undefined {
-  const counts = commands.map((command) => isRunner(command.words) ? undefined : leadingWords(command));
+export function* sharedPattern(commands: readonly SimpleCommand[]): Generator<void, string | undefined> {
   const [first = []] = commands.map(({ words }) => words);
   const differs = first.findIndex((word, at) => commands.some(({ words }) => words[at] !== word));
   const shared = first.slice(0, differs === -1 ? undefined : differs);
-  if (counts.some((count) => count === undefined || count > shared.length)) return undefined;
   if (riskyWords(shared).includes(true)) return undefined;
   const pattern = withStar(shared);
-  return commands.every((command) => fits(pattern, command)) ? pattern : undefined;
+  for (const command of commands) {
+    yield;
+    const count = isRunner(command.words) ? undefined : leadingWords(command);
+    if (count === undefined || count > shared.length || !fits(pattern, command)) return undefined;
+  }
+  return pattern;
+}
+
+/** The same for one command. */
+export function starPattern(command: SimpleCommand): string | undefined {
+  const steps = sharedPattern([command]);
+  for (let step = steps.next();; step = steps.next()) if (step.done === true) return step.value;
 }
 
 function isRunner(words: readonly string[]): boolean {

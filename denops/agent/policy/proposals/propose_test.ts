@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { FileRules } from "../../protocol/config.ts";
 import type { FileAccess } from "../../protocol/access.ts";
+import { judgeCommand } from "../command.ts";
 import { withDefaults } from "../defaults.ts";
 import type { Circumstances } from "../decide.ts";
 import { decide } from "../decide.ts";
 import { parseRule, type Rule, ruleText } from "../rules.ts";
 import type { LoggedCase } from "./cases.ts";
+import { sharedPattern } from "./patterns.ts";
 import { type ProposalOptions, proposeRules, type RuleProposal } from "./propose.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -357,4 +359,13 @@ Deno.test("whatever the log says: no proposal allows a rejected request or chang
     }),
     { numRuns: 300 },
   );
+});
+
+Deno.test("the search pauses at each command, however many share their words", () => {
+  const lines = Array.from({ length: 500 }, (_, at) => judgeCommand(`pytest -q t${at}`).commands).flat();
+  const steps = sharedPattern(lines);
+  let pauses = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) pauses++;
+  assert.deepEqual([pauses, step.value], [500, "pytest -q *"]);
 });
