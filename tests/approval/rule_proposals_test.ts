@@ -31,7 +31,7 @@ async function openProposals({ nvim }: RunningAgent): Promise<void> {
   await nvim.waitForScreen("Nothing is added unless you say so.");
 }
 
-test("equal answers are proposed as rules, and one is added for the project, another one never", async (agent) => {
+test("equal answers are proposed as rules, one is added for the project, another one never until it is taken back", async (agent) => {
   const { nvim, server } = agent;
   await answer(agent, [
     ["pytest -q a", "approve"],
@@ -54,13 +54,26 @@ test("equal answers are proposed as rules, and one is added for the project, ano
   await nvim.waitForScreen("allow run(pytest *)");
   await nvim.keys("w");
   await nvim.waitForScreen("allow run(pytest -q *)");
-  await nvim.keys("a");
+  // The message names the rule that was added, whatever the view shows meanwhile.
+  await nvim.keys("aw");
   await nvim.waitForScreen("agent: always allowed in this project: run(pytest -q *)");
   await nvim.keys("x");
   await nvim.waitForScreen("No more proposals.");
   await nvim.keys("q");
   await nvim.command("Agent rules suggest");
   await nvim.waitForScreen("no proposals");
+
+  const list = nvim.command("Agent rules");
+  const rules = await nvim.waitForScreen("never deny run(chmod 700 x)  (a proposal)");
+  const [, number = ""] = /(\d+): never deny run\(chmod 700 x/.exec(rules) ?? [];
+  await nvim.keys(`${number}<CR>`);
+  await list;
+  await nvim.waitForScreen("May be proposed again: run(chmod 700 x)");
+  await openProposals(agent);
+  await nvim.waitForScreen("deny run(chmod 700 x)");
+  await nvim.keys("x");
+  await nvim.waitForScreen("not proposed again: run(chmod 700 x); :Agent rules takes it back");
+  await nvim.keys("q");
 
   server.play(`${call("pytest -q d")}\n---\nsay Made.`);
   await nvim.command("Agent go");

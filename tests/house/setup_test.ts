@@ -179,7 +179,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
   await check(nvim, [{
     name: "the project's rules",
     options: `mode = "nobody"`,
-    chat: `Cannot read the project's rules in ${rules}. Correct the file or delete it.`,
+    chat: `Cannot read the rules in ${rules}. Correct the file or delete it.`,
   }]);
   await Deno.remove(rules);
   await check(nvim, [{

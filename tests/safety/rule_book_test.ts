@@ -68,7 +68,7 @@ Deno.test("rules that cannot be read stop every decision until the file is mende
   const good = await Deno.readTextFile(file);
   for (
     const [bad, says] of [
-      ["{", /^Cannot read the project's rules in .+\. Correct the file or delete it\.$/],
+      ["{", /^Cannot read the rules in .+\. Correct the file or delete it\.$/],
       [
         good.replace("run(npm test)", "read([x)"),
         /Not a rule: read\(\[x\)\. Its pattern needs a closing \]\.$/,

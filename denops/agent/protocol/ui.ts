@@ -178,6 +178,8 @@ export type Update =
     readonly rules: readonly ShownRule[];
     readonly refused: readonly string[];
     readonly agents: readonly { readonly agent: string; readonly title: string; readonly host: string }[];
+    /** Proposals that the user does not want again. */
+    readonly unwanted: readonly Omit<ShownRule, "source">[];
   }
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }

@@ -40,7 +40,7 @@ end
 ---@param chat agent.Chat
 function M.rules(chat)
   ask(chat, { type = "rules" }, function(update)
-    if #update.rules + #update.refused + #update.agents == 0 then
+    if #update.rules + #update.refused + #update.agents + #update.unwanted == 0 then
       return say.info("no rules yet: A in an approval makes one")
     end
     local rows = vim.tbl_map(function(rule)
@@ -54,6 +54,10 @@ function M.rules(chat)
     for _, one in ipairs(update.agents) do
       local text = ("add   %s  for %s alone (it was refused)"):format(one.host, one.title)
       table.insert(rows, vim.tbl_extend("error", { text = text, type = "allow_agent_host" }, one))
+    end
+    for _, one in ipairs(update.unwanted) do
+      local text = ("never %s %s  (a proposal)"):format(one.verdict, one.rule)
+      table.insert(rows, { text = text, type = "propose_again", rule = one.rule })
     end
     local adds = #update.refused + #update.agents > 0
     vim.ui.select(rows, {

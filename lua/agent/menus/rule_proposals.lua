@@ -175,13 +175,14 @@ local function current(view)
   return proposal, vim.fn.index(view.answer.proposals, proposal) + 1
 end
 
----@param proposal agent.RuleProposal
+---@param verdict "allow"|"deny"
+---@param name string
 ---@param to string
-local function tell(proposal, to)
+local function tell(verdict, name, to)
   if to == NOWHERE then
-    return say.info("not proposed again: " .. name_of(proposal))
+    return say.info(("not proposed again: %s; :Agent rules takes it back"):format(name))
   end
-  say.info(("always %s %s: %s"):format(proposal.verdict == "allow" and "allowed" or "denied", PLACES[to], name_of(proposal)))
+  say.info(("always %s %s: %s"):format(VERBS[verdict].rule, PLACES[to], name))
 end
 
 ---@param chat agent.Chat
@@ -192,7 +193,7 @@ local function choose(chat, view, to)
   if not proposal or view.is_busy then
     return
   end
-  local form = form_of(proposal)
+  local form, name = form_of(proposal), name_of(proposal)
   if to == "all projects" and form.all.conflict then
     local reason = "in another one it contradicts your answer to " .. format.one_line(form.all.conflict)
     return say.warn(("cannot add it for all projects: %s. Press a to add it for this one."):format(reason))
@@ -203,7 +204,7 @@ local function choose(chat, view, to)
     if not answer then
       return
     end
-    tell(proposal, to)
+    tell(proposal.verdict, name, to)
     if vim.api.nvim_buf_is_valid(view.buffer) then
       view.answer = answer
       draw(view)

@@ -3,7 +3,7 @@ import { ruleText } from "../../policy/rules.ts";
 import { DRY_RUN_DAYS, type ProposedForm } from "../../policy/proposals/propose.ts";
 import { oneLine } from "../screen/visible.ts";
 import { logLines } from "../gate/approval_log.ts";
-import { chooseProposal, proposalsOf } from "../gate/proposals.ts";
+import { chooseProposal, proposalsOf, unwantedRules } from "../gate/proposals.ts";
 import { type ActionContext, type ActionOf, answer, type Handlers } from "./action.ts";
 
 export function approvalActions(
@@ -23,7 +23,9 @@ export function approvalActions(
 
 export function ruleActions(
   context: ActionContext,
-): Handlers<"rules" | "rule_proposals" | "remove_rule" | "allow_host" | "allow_agent_host" | "log"> {
+): Handlers<
+  "rules" | "rule_proposals" | "remove_rule" | "propose_again" | "allow_host" | "allow_agent_host" | "log"
+> {
   const { chats, push, notice } = context;
   return {
     async rules(action) {
@@ -34,7 +36,10 @@ export function ruleActions(
       const refused = client.terminals.refused.map((pattern) => ruleText({ kind: "host", pattern }))
         .filter((rule) => !known.has(rule));
       const agents = client.agents.refusedHosts.map((one) => ({ ...one, host: oneLine(one.host) }));
-      push({ type: "rules", request: action.request, rules, refused, agents });
+      const { root, user } = client.permissions;
+      const unwanted = (await unwantedRules(user.state_dir, root)).rules
+        .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule) }));
+      push({ type: "rules", request: action.request, rules, refused, agents, unwanted });
     },
     rule_proposals: (action) => answer(context, action.request, proposals(context, action)),
     async remove_rule({ rule, chat }) {
@@ -43,6 +48,11 @@ export function ruleActions(
         throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
       }
       notice(chat, "info", `Removed: ${rule}`);
+    },
+    async propose_again({ rule, chat }) {
+      const { client: { permissions: { root, user } } } = await chats.of(chat).session.project();
+      await (await unwantedRules(user.state_dir, root)).remove(rule);
+      notice(chat, "info", `May be proposed again: ${rule}`);
     },
     async allow_host({ rule, chat }) {
       const { client } = await chats.of(chat).session.project();

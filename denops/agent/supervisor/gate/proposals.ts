@@ -59,6 +59,7 @@ export async function chooseProposal(
   for (const rule of found) await unwanted.add(rule);
 }
 
-async function unwantedRules(stateDir: string, root: string): Promise<RuleFile> {
+/** The proposals that the user does not want again. */
+export async function unwantedRules(stateDir: string, root: string): Promise<RuleFile> {
   return await RuleFile.ofProject(stateDir, "unwanted_rules", root);
 }

@@ -98,5 +98,5 @@ function stampOf(path: string): string {
 
 function unreadable(path: string, error: unknown): Error {
   const why = error instanceof Error ? ` ${error.message}` : "";
-  return new Error(`Cannot read the project's rules in ${path}. Correct the file or delete it.${why}`);
+  return new Error(`Cannot read the rules in ${path}. Correct the file or delete it.${why}`);
 }
