@@ -5,7 +5,7 @@ import { ruleText } from "../../denops/agent/policy/rules.ts";
 import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
 import type { GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
 import { loggedCases } from "../../denops/agent/supervisor/gate/logged_requests.ts";
-import { chooseProposal, proposalsOf } from "../../denops/agent/supervisor/gate/proposals.ts";
+import { chooseProposal, proposalsOf, unwantedRules } from "../../denops/agent/supervisor/gate/proposals.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { CLEAR, type GateSetup, NO_RULES, setUpGate } from "../support/gate.ts";
 import { waitUntil } from "../support/project.ts";
@@ -94,6 +94,8 @@ Deno.test("a chosen rule answers at once, in this project or in all; an unwanted
   await chooseProposal({ ...ALLOW, to: "nowhere" }, context, state.root);
   assert.deepEqual(await proposed(setup), []);
   assert.deepEqual(context.rules.rules(1), []);
+  await (await unwantedRules(state.root, context.root)).remove("run(npm test)");
+  assert.deepEqual(await proposed(setup), ["allow run(npm test)"]);
   await chooseProposal({ ...ALLOW, to: "all projects" }, context, state.root);
   const other = await RuleBook.open(state.root, "/other", NO_RULES);
   assert.deepEqual(other.rules(1).map(({ source, ...rule }) => `${ruleText(rule)} ${source}`), [
@@ -138,6 +140,21 @@ Deno.test("the question about a command's changes belongs to the command", async
     },
   ]);
   assert.deepEqual(found.map(({ end, changes }) => `${end} ${changes}`), ["rejected plain", "unasked none"]);
+});
+
+Deno.test("an engine that gives two commands one id: neither counts as one whose changes the user has seen", async () => {
+  const entry = { root: "/p", time: "2026-01-02T03:04:05.678Z", session: "s", call: "1", title: "run" };
+  const unasked = { ...entry, answer: "allowed by rule", rule: "write" };
+  const command = { kind: "command", cwd: "/p", timeout: 1, background: false } as const;
+  const found = await loggedCases([
+    { ...unasked, accesses: { ...command, command: "make good" } },
+    { ...unasked, accesses: { ...command, command: "make evil" } },
+    {
+      ...{ ...entry, answer: "allow_once", rule: "asked", question: { forced: false, taint: "none" } },
+      accesses: { kind: "effects", terminal: "1" },
+    },
+  ]);
+  assert.deepEqual(found.map(({ end }) => end), ["unasked", "unasked"]);
 });
 
 Deno.test("the loop of the supervisor continues while a long log is read", async () => {

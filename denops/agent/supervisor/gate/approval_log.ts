@@ -70,7 +70,8 @@ export class ApprovalLog {
     const { value: tools } = shorten(entry.tools);
     const time = new Date().toISOString();
     const facts = { ...defined({ tools }), ...access.isWhole ? {} : { shortened: true } };
-    const line = JSON.stringify({ time, ...entry, ...facts, accesses: access.value }) + "\n";
+    const title = titleOf(entry);
+    const line = JSON.stringify({ time, ...entry, title, ...facts, accesses: access.value }) + "\n";
     this.#order = this.#order.then(async () => {
       await Deno.mkdir(dirname(this.#path), { recursive: true });
       if (await this.#isFull()) await this.#rotate();
@@ -222,6 +223,22 @@ function shorten(value: unknown): { readonly value: unknown; readonly isWhole: b
     return short;
   });
   return { value: text === undefined ? undefined : JSON.parse(text), isWhole };
+}
+
+/** Names what was judged, because the engine chooses the titles of calls. */
+function titleOf({ accesses: access, title }: Pick<LoggedApproval, "accesses" | "title">): string {
+  switch (access.kind) {
+    case "command":
+      return oneLine(`run ${access.command.replace(/\s*\n\s*/g, " ⏎ ")}`);
+    case "fetch":
+      return oneLine(`fetch ${access.url}`);
+    case "file": {
+      const named = access.files.map(({ path }) => path.named).filter((name) => !title.includes(name));
+      return oneLine([title, ...named].join(", "));
+    }
+    default:
+      return title;
+  }
 }
 
 /** Undefined for a line that a crash has truncated. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { setUpGate } from "../../../../tests/support/gate.ts";
 import { scratch } from "../../../../tests/support/project.ts";
+import type { Access } from "../../protocol/access.ts";
 import { UNASKED } from "../../policy/session_permission.ts";
 import { ApprovalLog, logLines } from "./approval_log.ts";
 
@@ -55,8 +57,49 @@ Deno.test("what was accessed is kept with it, shortened; whatever it is, its lin
   }
   const entries = await log.entries();
   assert.deepEqual(entries.map(({ accesses }) => accesses.kind), ["command", "nothing", "command"]);
-  assert.match(logLines(entries)[0] ?? "", /allowed by you {2}run {2}\(write\)$/);
+  assert.match(logLines(entries)[0] ?? "", /allowed by you {2}run make {2}\(write\)$/);
   assert.ok((await Deno.stat(state.path("approvals.jsonl"))).size < 3_000);
+});
+
+Deno.test("an engine that lies in its titles: the log names what was judged", async () => {
+  await using state = await scratch();
+  const log = new ApprovalLog(state.root);
+  const path = (named: string) => ({
+    path: `/p/${named}`,
+    link: named,
+    relative: named,
+    named,
+    exists: true,
+  });
+  const accesses: readonly Access[] = [
+    { kind: "command", cwd: "/p", timeout: 1, background: false, command: "make evil\nrm -rf x" },
+    {
+      kind: "file",
+      files: [{ access: "write", path: path("src/a.ts") }, { access: "write", path: path("b") }],
+    },
+    { kind: "fetch", url: "https://evil.example/" },
+  ];
+  for (const access of accesses) log.add({ ...entry("edit src/a.ts"), accesses: access });
+  assert.deepEqual((await log.entries()).map(({ title }) => title), [
+    "run make evil ⏎ rm -rf x",
+    "edit src/a.ts, b",
+    "fetch https://evil.example/",
+  ]);
+});
+
+Deno.test("questions about language servers and about skills are of different kinds", async () => {
+  await using setup = await setUpGate();
+  const { gate, context } = setup;
+  const answers = [
+    gate.startServer({ name: "lua_ls", command: "lua-language-server", root: "/project" }, context),
+    gate.confirm("use the project's skill pdf", "the model follows it", context),
+  ];
+  for (const request of [1, 2]) gate.answer(request, { option: "allow_once" });
+  await Promise.all(answers);
+  const kinds = (await context.log.entries()).map(({ accesses: access }) =>
+    access.kind === "ask" && access.about
+  );
+  assert.deepEqual(kinds, ["server", "trust"]);
 });
 
 Deno.test("the last ones are shown, one line each, and it is said that there are more", () => {

@@ -5,11 +5,14 @@ import { pauses } from "../../shared/pauses.ts";
 import { oneLine } from "../screen/visible.ts";
 import { accessOf, approvalPhrase, isRule, type LoggedApproval } from "./approval_log.ts";
 
+/** No place of a case. */
+const SEVERAL = -1;
+
 /** @param entries oldest first */
 export async function loggedCases(entries: readonly LoggedApproval[]): Promise<readonly LoggedCase[]> {
   const pause = pauses();
   const cases: LoggedCase[] = [];
-  /** Where the latest command of a call is. */
+  /** Where the command of a call is. */
   const commands = new Map<string, number>();
   for (const entry of entries) {
     await pause();
@@ -17,15 +20,16 @@ export async function loggedCases(entries: readonly LoggedApproval[]): Promise<r
     const id = call === undefined || call === "" ? undefined : JSON.stringify([root, session, call]);
     const access = accessOf(entry);
     if (access.kind === "effects") {
-      const at = commands.get(id ?? "");
-      const command = at === undefined ? undefined : cases[at];
-      if (at !== undefined && command?.end === "unasked" && isOfUser(entry)) {
-        cases[at] = withChanges(command, entry);
-      }
+      const at = commands.get(id ?? "") ?? SEVERAL;
+      const command = cases[at];
+      if (command?.end === "unasked" && isOfUser(entry)) cases[at] = withChanges(command, entry);
       continue;
     }
     if (!isRuled(access) || isOfMode(entry)) continue;
-    if (access.kind === "command" && id !== undefined) commands.set(id, cases.length);
+    // The engine chooses the ids: of several commands with one id, it is unknown whose changes the user has seen.
+    if (access.kind === "command" && id !== undefined) {
+      commands.set(id, commands.has(id) ? SEVERAL : cases.length);
+    }
     cases.push(caseOf(entry, access));
   }
   return cases;
