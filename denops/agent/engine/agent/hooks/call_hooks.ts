@@ -17,10 +17,10 @@ import { hookTexts, type TurnHooks } from "./turn_hooks.ts";
 /** A call whose tool and arguments are known. */
 type KnownCall = ToolCall & Meaning;
 
-/** Parts of one call that hooks see. */
+/** Files of one call that hooks check. */
 const MOST_PARTS = 30;
-/** Characters of the model's own call, for the user. */
-const LONGEST_ASKED = 120;
+/** Characters of the call that the model made, for the user. */
+const LONGEST_CALL = 120;
 
 export type GuardedCall<Call> =
   | { readonly type: "refused"; readonly error: ToolError }
@@ -49,6 +49,15 @@ export async function guarded<Call extends KnownCall>(
 ): Promise<GuardedCall<Call>> {
   const parts = hooks?.has("PreToolUse") === true ? partsOf(call, root) : [];
   if (hooks === undefined || parts.length === 0) return { type: "open", call, text: "" };
+  if (parts.length > MOST_PARTS) {
+    return {
+      type: "refused",
+      error: new ToolError(
+        `Not run: hooks check at most ${MOST_PARTS} files in one call. Send several calls.`,
+        "not run: too many files for hooks",
+      ),
+    };
+  }
   const answer = await hooks.before(call.id, parts, signal);
   const { decision, reason = "a hook gave no reason", changed, stop } = answer;
   if (decision === "deny" || stop !== undefined) {
@@ -75,7 +84,7 @@ export async function guarded<Call extends KnownCall>(
     call: { ...again, name: call.name },
     text: note + text,
     changed: `the hook ${changed.hook} changed this call; the model asked for: ${
-      parts.map((part) => cleanLine(callText(part), LONGEST_ASKED)).join("")
+      parts.map((part) => cleanLine(callText(part), LONGEST_CALL)).join("")
     }`,
     ...forced === undefined ? {} : { forced },
   };
@@ -124,7 +133,7 @@ export async function afterCall(
   const { hooks, roots: [root = ""] } = ports;
   if (hooks?.has("PostToolUse") !== true || result.failed === true) return result;
   let settled = result;
-  for (const part of partsOf(call, root, result)) {
+  for (const part of partsOf(call, root, result).slice(0, MOST_PARTS)) {
     const response = (longest: number) => hookResponse(part, result.text.slice(0, longest));
     const { effects, ...answer } = await hooks.after(call.id, part, response, signal);
     if (effects !== undefined) {
@@ -147,13 +156,13 @@ function partsOf(
 ): readonly HookCall[] {
   if (call.tool === undefined) return [];
   // A refactoring names one file and may change many.
-  const parts = call.tool.name === "refactor" && changes.length > 0
-    ? changes.map(({ path }) => ({
-      tool: "Edit",
-      input: { file_path: path, old_string: "", new_string: "" },
-    }))
-    : hookCalls(call.tool.name, argumentsOf(call), root);
-  return parts.slice(0, MOST_PARTS);
+  if (call.tool.name !== "refactor" || changes.length === 0) {
+    return hookCalls(call.tool.name, argumentsOf(call), root);
+  }
+  return changes.map(({ path }) => ({
+    tool: "Edit",
+    input: { file_path: path, old_string: "", new_string: "" },
+  }));
 }
 
 function argumentsOf({ fitted }: Pick<Meaning, "fitted">): Readonly<Record<string, unknown>> {

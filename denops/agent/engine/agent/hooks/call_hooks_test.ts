@@ -92,6 +92,29 @@ Deno.test("a refusal reaches the model, a question the user, and a text the mode
   assert.deepEqual(engine.asked.map(({ reason, force }) => [reason, force]), [["Sure?", true]]);
 });
 
+Deno.test("guards see every file of a patch, or the patch does not run", async () => {
+  for (const files of [3, 31]) {
+    const { port, inputs } = hooks((input) =>
+      "input" in input && String(input.input.file_path).endsWith(`${files}.txt`)
+        ? { decision: "deny", reason: "Not the last" }
+        : {}
+    );
+    const sections = Array.from({ length: files }, (_, at) => `*** Add File: ${at + 1}.txt\n+x\n`);
+    const patch = `*** Begin Patch\n${sections.join("")}*** End Patch`;
+    await using engine = await startEngine({
+      files: FILES,
+      script: `call edit ${JSON.stringify({ patch })}\n---\nsay Done`,
+      abilities: { hooks: port },
+    });
+    await engine.prompt("Patch");
+    const [result = ""] = engine.results();
+    assert.match(result, files === 3 ? /Not the last/ : /hooks check at most 30 files/);
+    const texts = inputs.map((input) => "input" in input && input.input.content);
+    assert.deepEqual(texts, files === 3 ? ["x\n", "x\n", "x\n"] : []);
+    assert.equal(await Deno.stat(engine.project.path("1.txt")).catch(() => undefined), undefined);
+  }
+});
+
 Deno.test("a question about a changed call says which hook changed what", async () => {
   const { port } = hooks(() => ({
     decision: "ask",

@@ -3,7 +3,10 @@
  * Source: code.claude.com/docs/en/hooks, "PreToolUse input".
  */
 import { resolve } from "node:path";
+import { ToolError } from "../../../shared/errors.ts";
+import { defined } from "../../../shared/records.ts";
 import { shellWord } from "../../../shared/shell_words.ts";
+import { parsePatch, type PatchSection } from "../../tools/files/patch.ts";
 import { isMcpName } from "../../tools/mcp/mcp_tool.ts";
 
 type Args = Readonly<Record<string, unknown>>;
@@ -33,7 +36,7 @@ const HOOK_TOOLS: Readonly<Record<string, HookTool>> = {
       }),
     from: ({ command, timeout, run_in_background: background }, args) => ({
       ...args,
-      ...kept({ command, background, timeout: typeof timeout === "number" ? timeout / 1_000 : undefined }),
+      ...defined({ command, background, timeout: typeof timeout === "number" ? timeout / 1_000 : undefined }),
     }),
   },
   edit: {
@@ -50,31 +53,28 @@ const HOOK_TOOLS: Readonly<Record<string, HookTool>> = {
     },
     from({ file_path, old_string, new_string, replace_all, edits, content }, args) {
       const path = file_path ?? args.path;
-      if (args.content !== undefined) return kept({ path, content });
-      if (Array.isArray(edits)) return kept({ path, edits: edits.map(ourEdit) });
-      return kept({ path, old_str: old_string, new_str: new_string, replace_all });
+      if (args.content !== undefined) return defined({ path, content });
+      if (Array.isArray(edits)) return defined({ path, edits: edits.map(ourEdit) });
+      return defined({ path, old_str: old_string, new_str: new_string, replace_all });
     },
   },
   write: {
     to: ({ path, content }, at) => one("Write", { file_path: at(path), content }),
-    from: ({ file_path: path, content }) => kept({ path, content }),
+    from: ({ file_path: path, content }) => defined({ path, content }),
   },
   // A guard against rm and mv is against these, too.
-  delete: { to: ({ path }, at) => one("Bash", { command: `rm -- ${shellWord(at(path))}`, description: "" }) },
-  move: {
-    to: ({ from, to }, at) =>
-      one("Bash", { command: `mv -- ${shellWord(at(from))} ${shellWord(at(to))}`, description: "" }),
-  },
+  delete: { to: ({ path }, at) => shellCall("rm", at(path)) },
+  move: { to: ({ from, to }, at) => shellCall("mv", at(from), at(to)) },
   refactor: {
     to: ({ path, symbol, new_name }, at) =>
       one("Edit", { file_path: at(path), old_string: symbol ?? "", new_string: new_name ?? "" }),
   },
   read: {
     to({ path, paths, offset, limit }, at) {
-      const all = Array.isArray(paths) ? paths : [path];
-      return all.map((file) => ({ tool: "Read", input: kept({ file_path: at(file), offset, limit }) }));
+      const all = [...path === undefined ? [] : [path], ...Array.isArray(paths) ? paths : []];
+      return all.flatMap((file) => one("Read", { file_path: at(file), offset, limit }));
     },
-    from: ({ file_path: path, offset, limit }) => kept({ path, offset, limit }),
+    from: ({ file_path: path, offset, limit }) => defined({ path, offset, limit }),
   },
   search: {
     to: ({ query, path, glob, case: letters, context }, at) =>
@@ -86,28 +86,28 @@ const HOOK_TOOLS: Readonly<Record<string, HookTool>> = {
         "-i": letters === "insensitive" ? true : undefined,
         "-C": context,
       }),
-    from: ({ pattern: query, path, glob }, args) => ({ ...args, ...kept({ query, path, glob }) }),
+    from: ({ pattern: query, path, glob }, args) => ({ ...args, ...defined({ query, path, glob }) }),
   },
   list: {
     to: ({ path, glob }, at) =>
       glob === undefined
         ? one("LS", { path: at(path ?? ".") })
         : one("Glob", { pattern: glob, path: at(path ?? ".") }),
-    from: ({ pattern: glob, path }, args) => ({ ...args, ...kept({ glob, path }) }),
+    from: ({ pattern: glob, path }, args) => ({ ...args, ...defined({ glob, path }) }),
   },
   fetch: {
     to: ({ url }) => one("WebFetch", { url, prompt: "" }),
-    from: ({ url }, args) => ({ ...args, ...kept({ url }) }),
+    from: ({ url }, args) => ({ ...args, ...defined({ url }) }),
   },
   search_web: {
     to: ({ query }) => one("WebSearch", { query }),
-    from: ({ query }, args) => ({ ...args, ...kept({ query }) }),
+    from: ({ query }, args) => ({ ...args, ...defined({ query }) }),
   },
   subagent: {
     to: ({ title, task, mode }) => one("Task", { description: title, prompt: task, subagent_type: mode }),
     from: ({ description: title, prompt: task, subagent_type: mode }, args) => ({
       ...args,
-      ...kept({ title, task, mode }),
+      ...defined({ title, task, mode }),
     }),
   },
   plan: {
@@ -165,41 +165,42 @@ export function hookResponse({ tool, input }: HookCall, text: string): unknown {
   }
 }
 
-const SECTION = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
-const TARGET = /^\*\*\* Move to: (.+)$/;
-
-/** One call for each file. */
+/** One call for each file. None if the patch is invalid: then nothing of it is written. */
 function patchCalls(patch: string, at: (path: unknown) => string): readonly HookCall[] {
-  let file = "";
-  return patch.split("\n").flatMap((line) => {
-    const [, kind, path = ""] = SECTION.exec(line.trim()) ?? [];
-    const [, target] = TARGET.exec(line.trim()) ?? [];
-    if (kind !== undefined) file = at(path.trim());
-    if (kind === "Delete") return one("Bash", { command: `rm -- ${shellWord(file)}`, description: "" });
-    if (kind === "Add") return one("Write", { file_path: file, content: patch });
-    if (kind === "Update") return one("Edit", { file_path: file, old_string: "", new_string: patch });
-    if (target === undefined) return [];
-    const to = at(target.trim());
-    return [
-      ...one("Bash", { command: `mv -- ${shellWord(file)} ${shellWord(to)}`, description: "" }),
-      ...one("Write", { file_path: to, content: patch }),
-    ];
-  });
+  try {
+    return parsePatch(patch).flatMap((section) => sectionCalls(section, at));
+  } catch (error) {
+    if (error instanceof ToolError) return [];
+    throw error;
+  }
+}
+
+function sectionCalls(section: PatchSection, at: (path: unknown) => string): readonly HookCall[] {
+  const file_path = at(section.path);
+  if (section.type === "delete") return shellCall("rm", file_path);
+  if (section.type === "add") return one("Write", { file_path, content: section.text });
+  const lines = section.hunks.flatMap((hunk) => hunk.lines);
+  const textWithout = (left: string) =>
+    lines.filter(({ mark }) => mark !== left).map(({ text }) => `${text}\n`).join("");
+  const content = textWithout("-");
+  const edit = one("Edit", { file_path, old_string: textWithout("+"), new_string: content });
+  if (section.to === undefined) return edit;
+  const to = at(section.to);
+  return [...edit, ...shellCall("mv", file_path, to), ...one("Write", { file_path: to, content })];
+}
+
+function shellCall(program: string, ...paths: readonly string[]): readonly HookCall[] {
+  return one("Bash", { command: [program, "--", ...paths.map(shellWord)].join(" "), description: "" });
 }
 
 function theirEdit({ old_str, new_str, replace_all }: Args): Args {
-  return kept({ old_string: old_str, new_string: new_str, replace_all });
+  return defined({ old_string: old_str, new_string: new_str, replace_all });
 }
 
 function ourEdit(edit: Args): Args {
-  return kept({ old_str: edit.old_string, new_str: edit.new_string, replace_all: edit.replace_all });
+  return defined({ old_str: edit.old_string, new_str: edit.new_string, replace_all: edit.replace_all });
 }
 
 function one(tool: string, input: Args): readonly HookCall[] {
-  return [{ tool, input: kept(input) }];
-}
-
-/** Without undefined fields. */
-function kept(fields: Args): Args {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return [{ tool, input: defined(input) }];
 }

@@ -30,7 +30,11 @@ Deno.test("deleting, moving and patching look like the commands and edits that g
     hookCalls(name, { ...args }, ROOT).map(({ tool, input }) => [tool, input.command ?? input.file_path]);
   assert.deepEqual(calls("delete", { path: "a b" }), [["Bash", "rm -- '/p/a b'"]]);
   assert.deepEqual(calls("move", { from: "a", to: "b" }), [["Bash", "mv -- /p/a /p/b"]]);
-  assert.deepEqual(calls("read", { paths: ["a", "b"] }), [["Read", "/p/a"], ["Read", "/p/b"]]);
+  assert.deepEqual(calls("read", { path: "a", paths: ["b", "c"] }), [
+    ["Read", "/p/a"],
+    ["Read", "/p/b"],
+    ["Read", "/p/c"],
+  ]);
   const patch =
     "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: b\n*** Update File: c\n*** Move to: d\n*** End Patch";
   assert.deepEqual(calls("edit", { patch }), [

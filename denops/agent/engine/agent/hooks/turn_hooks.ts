@@ -1,6 +1,7 @@
 /** The hooks of one turn. A hook can forbid and add; what rules deny or ask stays so. */
 import type { HookEvent, HookInput } from "../../../protocol/results/hooks.ts";
 import { messageOf, TurnError } from "../../../shared/errors.ts";
+import { defined } from "../../../shared/records.ts";
 import { hookText } from "../../../shared/text/fence.ts";
 import type { HookAnswer, Hooks } from "../../ports/hooks.ts";
 import type { HookCall } from "./hook_tools.ts";
@@ -67,7 +68,7 @@ export class TurnHooks {
       joined = {
         ...joined,
         ...answer,
-        ...without({ decision, reason }),
+        ...defined({ decision, reason }),
         context: [...joined.context, ...answer.context],
       };
       if (answer.decision === "deny") break;
@@ -106,8 +107,4 @@ export class TurnHooks {
 /** The texts of hooks for the model. */
 export function hookTexts({ context }: Pick<HookAnswer, "context">): string {
   return context.map((one) => `\n${hookText(one)}`).join("");
-}
-
-function without(fields: Readonly<Record<string, unknown>>): Partial<HookAnswer> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
