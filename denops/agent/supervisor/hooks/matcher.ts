@@ -4,20 +4,44 @@ import { isRecord } from "../../shared/records.ts";
 /** Names only, or a list of them. */
 const NAMES = /^[\w\s,|-]+$/;
 const LONGEST = 500;
-/** A repeated group that repeats something: it can take forever. */
-const NESTED = /\([^)]*[+*{][^)]*\)[+*{]/;
+/** Ways to match that a matcher may try. The approval of its hook comes later. */
+const MOST_WAYS = 300_000;
+/** Characters of a name of a tool, at most. */
+const LONGEST_NAME = 64;
 
 /** Half a sentence; undefined if the matcher can be used. */
 export function matcherProblem(matcher: string): string | undefined {
   if (matcher.length > LONGEST) return `its matcher has more than ${LONGEST} characters`;
   if (isNames(matcher)) return undefined;
-  if (NESTED.test(matcher)) return "its matcher repeats a group that repeats something";
   try {
     new RegExp(matcher);
-    return undefined;
   } catch {
     return "its matcher is not a regular expression";
   }
+  return waysOf(matcher) > MOST_WAYS ? "its matcher can take too long to compare" : undefined;
+}
+
+/** At most so many ways of matching a name are tried from each of its characters. Groups may not be repeated. */
+function waysOf(matcher: string): number {
+  const text = matcher.replace(/\\[^]/g, "x").replace(/\[[^\]]*\]/g, "x").replace(
+    /\(\?(?:<?[=!]|:|<\w+>)/g,
+    "(",
+  );
+  if (/\)[*+{]/.test(text)) return Infinity;
+  const outer: { others: number; ways: number }[] = [];
+  // Of the alternatives before, and of this one so far.
+  let [others, ways] = [0, 1];
+  for (const [mark] of text.matchAll(/[()|?*+{]/g)) {
+    if (mark === "(") {
+      outer.push({ others, ways });
+      [others, ways] = [0, 1];
+    } else if (mark === ")") {
+      const before = outer.pop() ?? { others: 0, ways: 1 };
+      [others, ways] = [before.others, before.ways * (others + ways)];
+    } else if (mark === "|") [others, ways] = [others + ways, 1];
+    else ways *= mark === "?" ? 2 : LONGEST_NAME;
+  }
+  return others + ways;
 }
 
 /** @param subject such as the name of a tool; undefined: the event has none, and every matcher fits */

@@ -17,8 +17,27 @@ Deno.test("names match exactly, other matchers are regular expressions", () => {
   ) assert.equal(matches(matcher, subject), expected, `${matcher} ${subject}`);
   assert.equal(matches("Bash", undefined), true);
   assert.match(matcherProblem("(") ?? "", /not a regular expression/);
-  assert.match(matcherProblem("(a+)+$") ?? "", /repeats/);
-  assert.equal(matcherProblem("^(Edit|Write)$"), undefined);
+  const usual = ["^(Edit|Write)$", "mcp__.*__(create|delete).*", "^Edit|.*Read$|^mcp__[^(+*]+__\\w+$"];
+  for (const matcher of usual) assert.equal(matcherProblem(matcher), undefined, matcher);
+});
+
+Deno.test("a matcher of a hostile project cannot hold up the supervisor", () => {
+  for (
+    const matcher of [
+      "(a+)+$",
+      "((\\w+)_?)+!",
+      "(\\w|\\w)*!",
+      "(?:\\w|\\w){9,}!",
+      "(\\w|x)".repeat(40) + "!",
+      "(x|(x|x))".repeat(40) + "!",
+      "\\w*".repeat(20) + "!",
+      "\\w?".repeat(60) + "!",
+      "[)+]?".repeat(60) + "!",
+      "(?=(\\w*\\w*\\w*\\w*))!",
+    ]
+  ) {
+    assert.match(matcherProblem(matcher) ?? "", /can take too long/, matcher);
+  }
 });
 
 Deno.test("a rule narrows a hook to some calls, and one that cannot be read narrows nothing", () => {
