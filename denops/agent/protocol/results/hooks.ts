@@ -2,7 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import { CommandEffects } from "../commands.ts";
 
-export const HOOK_EVENTS = [
+export const HookEvent = z.enum([
   "SessionStart",
   "UserPromptSubmit",
   "PreToolUse",
@@ -12,14 +12,15 @@ export const HOOK_EVENTS = [
   "SubagentStop",
   "Notification",
   "SessionEnd",
-] as const;
-export const HookEvent = z.enum(HOOK_EVENTS);
+]);
 export type HookEvent = z.infer<typeof HookEvent>;
 
+/** Matchers are compared with names. */
+const name = z.string().max(200);
 /** A call in the words of hooks: engine/agent/hooks/hook_tools.ts. `tool` is a name such as "Bash". */
 const call = {
   call: z.string(),
-  tool: z.string().max(200),
+  tool: name,
   input: z.record(z.string(), z.unknown()),
 };
 /** Whether a hook has already kept this turn from ending. */
@@ -37,9 +38,9 @@ export const HookInput = z.discriminatedUnion("event", [
     instructions: z.string(),
   }),
   z.object({ event: z.literal("Stop"), ...stop }),
-  z.object({ event: z.literal("SubagentStop"), ...stop, agent: z.string() }),
-  z.object({ event: z.literal("Notification"), message: z.string(), about: z.string() }),
-  z.object({ event: z.literal("SessionEnd"), reason: z.string() }),
+  z.object({ event: z.literal("SubagentStop"), ...stop, agent: name }),
+  z.object({ event: z.literal("Notification"), message: z.string(), about: name }),
+  z.object({ event: z.literal("SessionEnd"), reason: name }),
 ]);
 export type HookInput = z.infer<typeof HookInput>;
 

@@ -47,15 +47,8 @@ const Printed = z.looseObject({
 
 /** Events whose plain output is text for the model. */
 const SPEAKS: ReadonlySet<HookEvent> = new Set(["SessionStart", "UserPromptSubmit"]);
-/** Events that a hook can refuse. After a tool it cannot: the reason is for the model. */
-const REFUSES: ReadonlySet<HookEvent> = new Set([
-  "UserPromptSubmit",
-  "PreToolUse",
-  "PostToolUse",
-  "PreCompact",
-  "Stop",
-  "SubagentStop",
-]);
+/** Events that a hook cannot refuse. After a tool, its reason is for the model. */
+const NOT_REFUSED: ReadonlySet<HookEvent> = new Set(["SessionStart", "Notification", "SessionEnd"]);
 
 /** @param cursor the script writes Cursor's fields */
 export function decisionOf(event: HookEvent, end: HookEnd, cursor = false): HookDecision {
@@ -114,7 +107,7 @@ function fromJson(event: HookEvent, json: unknown): HookDecision {
 
 function refusal(event: HookEvent, reason: string): HookDecision {
   const text = cut(reason, LONGEST_REASON);
-  return REFUSES.has(event) ? { decision: "deny", reason: text } : { message: text };
+  return NOT_REFUSED.has(event) ? { message: text } : { decision: "deny", reason: text };
 }
 
 /** For models and screens. */

@@ -51,6 +51,7 @@ const LATER_FILES: readonly string[] = [".codex/hooks.json", ".cursor/hooks.json
 const DEFAULT_TIMEOUT = 60;
 const LONGEST_TIMEOUT = 600;
 const LONGEST_COMMAND = 10_000;
+const LONGEST_RULE = 500;
 /** Hooks of all sources. */
 const MOST_HOOKS = 200;
 
@@ -58,7 +59,7 @@ const Command = z.looseObject({
   type: z.string().optional(),
   command: z.string().min(1).max(LONGEST_COMMAND),
   args: z.array(z.string()).optional(),
-  if: z.string().optional(),
+  if: z.string().max(LONGEST_RULE).optional(),
   timeout: z.number().positive().optional(),
   shell: z.string().optional(),
   onFailure: z.string().optional(),

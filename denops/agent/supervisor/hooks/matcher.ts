@@ -1,4 +1,6 @@
 /** Whether a hook is for an event. Source: code.claude.com/docs/en/hooks, "Matcher patterns" and "Common fields". Pure. */
+import { judgeCommand } from "../../policy/command.ts";
+import { touches } from "../../policy/command/rules.ts";
 import { isRecord } from "../../shared/records.ts";
 
 /** Names only, or a list of them. */
@@ -57,12 +59,13 @@ function isNames(matcher: string): boolean {
 
 /** "Bash(git push *)" */
 const RULE = /^([\w*-]+)(?:\(([^]*)\))?$/;
-/** Between two commands of a line. */
-const BETWEEN = /&&|\|\||[;|&\n]/;
 /** The field of a tool that a rule is about. */
 const FIELDS = ["command", "file_path", "notebook_path", "url", "pattern", "path"];
 
-/** Whether a call matches the rule of a hook. A rule that cannot be read matches every call. */
+/**
+ * Whether a call matches the rule of a hook, for a command line: whether one of its commands does, at any depth. A rule
+ * or a line that cannot be read matches.
+ */
 export function matchesRule(rule: string, tool: string, input: Readonly<Record<string, unknown>>): boolean {
   const [, name, pattern] = RULE.exec(rule.trim()) ?? [];
   if (name === undefined) return true;
@@ -70,12 +73,14 @@ export function matchesRule(rule: string, tool: string, input: Readonly<Record<s
   if (pattern === undefined || !isRecord(input)) return true;
   const text = FIELDS.map((field) => input[field]).find((value) => typeof value === "string");
   if (typeof text !== "string") return true;
-  const parts = tool === "Bash" ? [text, ...text.split(BETWEEN)].map((part) => part.trim()) : [text];
   // "git push:*" is the older form of "git push *".
-  const glob = pattern.replace(/:\*$/, "*").replace(/^\/\//, "/");
-  return parts.some((part) =>
-    globMatches(glob, part) || globMatches(glob.replace(/ \*$/, ""), part) || globMatches(`*/${glob}`, part)
-  );
+  const glob = pattern.replace(/:\*$/, "*").replaceAll("**/", "*");
+  // The folder before a path is not judged.
+  const globs = [glob, glob.replace(/ \*$/, ""), `*/${glob.replace(/^[.~]?\/+/, "")}`];
+  const { commands, parsed } = tool === "Bash" ? judgeCommand(text) : { commands: [], parsed: true };
+  if (!parsed || commands.some((command) => touches(glob, command))) return true;
+  const parts = [text, ...commands.map((command) => command.text)];
+  return parts.some((part) => globs.some((one) => globMatches(one, part)));
 }
 
 /** `*` stands for any text. Linear: it looks for the pieces one after another. */

@@ -46,12 +46,23 @@ Deno.test("a rule narrows a hook to some calls, and one that cannot be read narr
       ["Bash(git push *)", "Bash", { command: "git push origin" }, true],
       ["Bash(git push:*)", "Bash", { command: "git push" }, true],
       ["Bash(git push *)", "Bash", { command: "cd x && git push -f" }, true],
+      ["Bash(git push *)", "Bash", { command: "if true; then (git -C x push); fi" }, true],
+      ["Bash(git push *)", "Bash", { command: "A=1 timeout 5 /usr/bin/git push" }, true],
+      ["Bash(git push *)", "Bash", { command: "bash -c 'git push'" }, true],
+      ["Bash(rm *)", "Bash", { command: "for f in *; do rm $f; done" }, true],
+      ["Bash(* --force*)", "Bash", { command: "ls; git push --force" }, true],
+      ["Bash(rm *)", "Bash", { command: "rm 'x" }, true],
+      ["Bash(rm *)", "Bash", { command: "echo rm 'x; rm y' $HOME" }, false],
       ["Bash(git push *)", "Bash", { command: "git pull" }, false],
       ["Bash(rm *)", "Read", { file_path: "rm" }, false],
       ["Edit(*.ts)", "Edit", { file_path: "/p/src/a.ts" }, true],
       ["Edit(*.ts)", "Edit", { file_path: "/p/src/a.js" }, false],
+      ["Edit(./src/**)", "Edit", { file_path: "/p/src/a.js" }, true],
+      ["Edit(/src/**/*.js)", "Edit", { file_path: "/p/src/a.js" }, true],
+      ["Read(//p/src/*)", "Read", { file_path: "/p/src/a.js" }, true],
+      ["Read(~/.ssh/**)", "Read", { file_path: "/home/me/.ssh/id" }, true],
       ["mcp__*", "mcp__a__b", {}, true],
       ["a(b", "Bash", { command: "ls" }, true],
     ] as const
-  ) assert.equal(matchesRule(rule, tool, input), expected, rule);
+  ) assert.equal(matchesRule(rule, tool, input), expected, `${rule} ${JSON.stringify(input)}`);
 });
