@@ -8,7 +8,7 @@ import { search } from "./search.ts";
 import { plural } from "../../shared/text/text.ts";
 
 /** Only read-only tools; each has its own arguments. */
-const OPERATIONS: Readonly<Record<string, Tool>> = {
+export const OPERATIONS: Readonly<Record<string, Tool>> = {
   search,
   find_files: list,
   list,

@@ -7,6 +7,7 @@ import { ToolError } from "../../../shared/errors.ts";
 import { defined } from "../../../shared/records.ts";
 import { shellWord } from "../../../shared/shell_words.ts";
 import { parsePatch, type PatchSection } from "../../tools/files/patch.ts";
+import { OPERATIONS } from "../../tools/research.ts";
 import { isMcpName } from "../../tools/mcp/mcp_tool.ts";
 
 type Args = Readonly<Record<string, unknown>>;
@@ -27,10 +28,11 @@ interface HookTool {
 /** By our names. Claude Code's limits for time are in milliseconds. */
 const HOOK_TOOLS: Readonly<Record<string, HookTool>> = {
   run: {
-    to: ({ command, timeout, background }) =>
+    to: ({ command, cwd, timeout, background }, at) =>
       one("Bash", {
         command,
         description: "",
+        cwd: cwd === undefined ? undefined : at(cwd),
         timeout: typeof timeout === "number" ? timeout * 1_000 : undefined,
         run_in_background: background,
       }),
@@ -95,6 +97,13 @@ const HOOK_TOOLS: Readonly<Record<string, HookTool>> = {
         : one("Glob", { pattern: glob, path: at(path ?? ".") }),
     from: ({ pattern: glob, path }, args) => ({ ...args, ...defined({ glob, path }) }),
   },
+  research: {
+    to: ({ operations }, at) =>
+      (Array.isArray(operations) ? operations : []).flatMap(({ type, ...args }) => {
+        const tool = OPERATIONS[type];
+        return tool === undefined ? [] : callsOf(tool.name, tool.fit(args), at);
+      }),
+  },
   fetch: {
     to: ({ url }) => one("WebFetch", { url, prompt: "" }),
     from: ({ url }, args) => ({ ...args, ...defined({ url }) }),
@@ -130,7 +139,10 @@ const HOOK_TOOLS: Readonly<Record<string, HookTool>> = {
 
 /** @param root real path of the project */
 export function hookCalls(name: string, args: Args, root: string): readonly HookCall[] {
-  const at = (path: unknown) => resolve(root, typeof path === "string" ? path : ".");
+  return callsOf(name, args, (path) => resolve(root, typeof path === "string" ? path : "."));
+}
+
+function callsOf(name: string, args: Args, at: (path: unknown) => string): readonly HookCall[] {
   if (isMcpName(name)) return one(`mcp__${name}`, args);
   return HOOK_TOOLS[name]?.to(args, at) ?? one(name, args);
 }

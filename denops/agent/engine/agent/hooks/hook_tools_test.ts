@@ -35,6 +35,12 @@ Deno.test("deleting, moving and patching look like the commands and edits that g
     ["Read", "/p/b"],
     ["Read", "/p/c"],
   ]);
+  const operations = [{ type: "read", file_path: "a" }, { type: "find_files", query: "*.ts" }];
+  assert.deepEqual(hookCalls("research", { operations }, ROOT), [
+    { tool: "Read", input: { file_path: "/p/a" } },
+    { tool: "Glob", input: { pattern: "*.ts", path: "/p" } },
+  ]);
+  assert.equal(hookCalls("run", { command: "rm *", cwd: "src" }, ROOT)[0]?.input.cwd, "/p/src");
   const patch =
     "*** Begin Patch\n*** Add File: a\n+x\n*** Delete File: b\n*** Update File: c\n*** Move to: d\n*** End Patch";
   assert.deepEqual(calls("edit", { patch }), [
