@@ -1,7 +1,9 @@
 /** Hostile hooks that the user has approved, in the real sandbox: each is one row, and none does harm. */
 import assert from "node:assert/strict";
+import { basename, dirname } from "node:path";
 import { type HookEvent, type HookInput, HookOutcome } from "../../denops/agent/protocol/results/hooks.ts";
-import { HookHost, type HookRun } from "../../denops/agent/supervisor/hooks/hook_host.ts";
+import { HookHost } from "../../denops/agent/supervisor/hooks/hook_host.ts";
+import type { HookRun } from "../../denops/agent/supervisor/hooks/results.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { leftovers } from "../support/rehearsal.ts";
 import { waitForNone } from "../support/processes.ts";
@@ -305,9 +307,12 @@ Deno.test({
     await assert.rejects(host.decide(row.id, true, []), /another one by now/);
     const stop = new AbortController();
     const endless = await place.host("PreToolUse", "sleep 876543", 600, { approved: true });
-    const running = endless.run(input, hookRun({ signal: stop.signal }));
-    setTimeout(() => stop.abort(), 500);
-    await assert.rejects(running);
+    const running = [1, 2, 3].map(() => endless.run(input, hookRun({ signal: stop.signal })));
+    const ends = Promise.allSettled(running);
+    // A fourth one waits for a place.
+    await assert.rejects(endless.run(input, hookRun({ signal: AbortSignal.timeout(500) })), /aborted/);
+    stop.abort();
+    assert.deepEqual((await ends).map(({ status }) => status), ["rejected", "rejected", "rejected"]);
     await waitForNone(["876543"]);
     await assertUnharmed(place, "stopped");
   },
@@ -321,17 +326,23 @@ Deno.test({
     const { project, home } = place;
     const input = { event: "Notification", message: "m", about: "permission_prompt" } as const;
     await project.write("hook.sh", `touch ${home.root}/made`);
+    await Deno.symlink(project.root, home.path(".ssh/link"));
     for (
       const command of [
         `sh ${project.root}/hook.sh`,
         'sh "$CLAUDE_PROJECT_DIR/hook.sh"',
-        "sh hook.sh",
-        "cd sub; sh ../hook.sh",
-        "hook.sh",
+        "sh ~/.ssh/link/hook.sh",
+        'cd ".ssh/link" && sh hook.sh',
+        `cd ${dirname(project.root)}; sh ${basename(project.root)}/hook.sh`,
+        `eval "$(echo 'touch ${home.root}/made; exit; . ${project.root}/hook.sh')"`,
       ]
     ) {
       const host = await place.host("Notification", command);
-      await host.notify(input, hookRun());
+      const [row] = await host.list([]);
+      await host.decide(row?.id ?? "", true, []);
+      const run = hookRun();
+      await host.notify(input, run);
+      assert.match(run.said.join(), /may not name the project/, command);
       await assertUnharmed(place, command);
     }
     const host = await place.host("Notification", "pwd > seen; cat >> seen");

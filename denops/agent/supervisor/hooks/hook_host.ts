@@ -1,31 +1,23 @@
 /** Runs the hooks of a project at their events, after the user has approved each. */
 import { join } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
-import { isInside } from "../../policy/path.ts";
-import {
-  callText,
-  type HookEvent,
-  type HookInput,
-  type HookOutcome,
-  type ShownHook,
-} from "../../protocol/results/hooks.ts";
+import type { HookEvent, HookInput, HookOutcome, ShownHook } from "../../protocol/results/hooks.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
+import { Slots } from "../../shared/slots.ts";
 import type { CommandSandbox } from "../commands/sandbox.ts";
 import { oneLine } from "../screen/visible.ts";
-import { commandEnvironment, trustedPath } from "../system/environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { decisionOf, type HookDecision } from "./decision.ts";
 import { type Hook, type HookList, hooksOf, isOfUser } from "./entries.ts";
 import { HookChanges } from "./hook_changes.ts";
-import { runHook } from "./hook_process.ts";
+import { bashArguments, runHook } from "./hook_process.ts";
 import { matches, matchesRule } from "./matcher.ts";
+import { type NotificationInput, notifyBy } from "./notification.ts";
 import { payloadOf, subjectOf } from "./payload.ts";
-import { type HookScript, scriptMounts, scriptsOf } from "./scripts.ts";
-import { describeHook, eventText, hookName, HookTrust, type HookTrustState } from "./trust.ts";
-
-/** Columns of the subject of a call. */
-const LONGEST_SUBJECT = 80;
+import { type HookResult, HookResults, type HookRun, type ReadHook } from "./results.ts";
+import { scriptMounts, scriptsOf } from "./scripts.ts";
+import { describeHook, eventText, hookName, HookTrust } from "./trust.ts";
 
 /** Events whose hooks run at the same time. */
 const MOST_RUNS = 3;
@@ -37,36 +29,6 @@ interface HostOptions {
   readonly sandbox: Pick<CommandSandbox, "overlaid">;
   /** Neovim's own. */
   readonly environment: Readonly<Record<string, string>>;
-}
-
-/** One run of an event's hooks. */
-export interface HookRun {
-  readonly session: string;
-  /** A turn of the session cannot change files. */
-  readonly isReadOnly: boolean;
-  /** Globs of files that hooks must not read. */
-  readonly denied: readonly string[];
-  readonly signal: AbortSignal;
-  /** Whether the user approves a hook; undefined if the turn was stopped. Undefined: nobody can be asked. */
-  readonly confirm: ((title: string, detail: string) => Promise<boolean | undefined>) | undefined;
-  /** Logs a decision. @param answer such as "denied by hook" @param rule the hook and its reason */
-  log(answer: string, title: string, rule: string): void;
-  notice(text: string): void;
-}
-
-/** A hook with its scripts, as they are now. */
-export interface ReadHook {
-  readonly hook: Hook;
-  readonly scripts: readonly HookScript[];
-  /** Names it with its scripts' text. */
-  readonly id: string;
-  readonly trust: HookTrustState;
-}
-
-/** Its decision; undefined: it did not run, and has no objection. */
-interface Ran {
-  readonly read: ReadHook;
-  readonly decision: HookDecision;
 }
 
 interface DecidedHook extends HookDecision {
@@ -81,15 +43,11 @@ export class HookHost {
   readonly #trust: HookTrust;
   /** Hooks that the user has refused, by id: they ask again when the user approves them in the list. */
   readonly #refused = new Set<string>();
-  /** The last result of each hook, by id. */
-  readonly #last = new Map<string, string>();
-  /** Notices that were shown. */
-  readonly #reported = new Set<string>();
+  readonly #results = new HookResults();
   /** Open questions, by the hook's id. */
   readonly #asking = new Map<string, Promise<boolean | undefined>>();
-  /** Runs that wait for a place: hooks of concurrent calls would compete for the machine. */
-  readonly #waiting: (() => void)[] = [];
-  #places = MOST_RUNS;
+  /** Hooks of concurrent calls would compete for the machine. */
+  readonly #slots = new Slots(MOST_RUNS);
   #known: ReadonlySet<HookEvent> = new Set();
   /** Sessions with a message. */
   readonly #sessions = new Set<string>();
@@ -137,21 +95,18 @@ export class HookHost {
   /** For the user. @param denied globs of files that hooks must not read */
   async list(denied: readonly string[]): Promise<readonly ShownHook[]> {
     const { hooks, problems } = await this.hooks();
-    const rows = await Promise.all(hooks.map(async (hook): Promise<ShownHook> => {
-      const read = await this.read(hook, denied);
-      const state = this.#refused.has(read.id)
-        ? "refused"
-        : read.trust === "unknown"
-        ? "not approved"
-        : read.trust;
-      return {
-        id: read.id,
+    const rows: ShownHook[] = [];
+    for (const hook of hooks) {
+      const { id, scripts, trust } = await this.read(hook, denied);
+      const state = this.#refused.has(id) ? "refused" : trust === "unknown" ? "not approved" : trust;
+      rows.push({
+        id,
         label: `${eventText(hook)} · ${hookName(hook)}`,
         state,
-        last: this.#last.get(read.id) ?? "",
-        description: describeHook(hook, read.scripts),
-      };
-    }));
+        last: this.#results.lastOf(id),
+        description: describeHook(hook, scripts),
+      });
+    }
     const unserved = problems.map((problem): ShownHook => ({
       id: "",
       label: oneLine(problem),
@@ -164,13 +119,14 @@ export class HookHost {
 
   /** The user approves or refuses a hook of the list. @throws {Error} one line */
   async decide(id: string, isApproved: boolean, denied: readonly string[]): Promise<void> {
-    const all = await Promise.all((await this.hooks()).hooks.map((hook) => this.read(hook, denied)));
-    const read = all.find((one) => one.id === id);
-    if (read === undefined) {
-      throw new Error("Cannot change the hook: it is another one by now. List them again.");
+    for (const hook of (await this.hooks()).hooks) {
+      const read = await this.read(hook, denied);
+      if (read.id !== id) continue;
+      await this.#trust.decide(hook, read.scripts, isApproved);
+      this.#refused.delete(id);
+      return;
     }
-    await this.#trust.decide(read.hook, read.scripts, isApproved);
-    this.#refused.delete(id);
+    throw new Error("Cannot change the hook: it is another one by now. List them again.");
   }
 
   /** @throws {Error} one line */
@@ -192,7 +148,7 @@ export class HookHost {
       event === input.event && matches(matcher, subject) &&
       (rule === undefined || !("tool" in input) || matchesRule(rule, input.tool, input.input))
     );
-    const ran: Ran[] = [];
+    const ran: HookResult[] = [];
     const ready: ReadHook[] = [];
     for (const hook of fitting) {
       const read = await this.read(hook, run.denied);
@@ -202,60 +158,22 @@ export class HookHost {
       else if (answer.failure !== undefined) ran.push({ read, decision: { failure: answer.failure } });
     }
     if (ready.length === 0) return this.#outcome(input, ran, run);
-    if (this.#places === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#places--;
-    try {
-      return await this.#runAll(ready, ran, input, run);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#places++;
-      else next();
-    }
+    using _ = await this.#slots.take(run.signal);
+    return await this.#runAll(ready, ran, input, run);
   }
 
-  /**
-   * Runs the hooks of a notification on the machine itself, without a sandbox. Each needs an approval in the list, which
-   * says so. Only the user's own files name them, and none may name the project or start there: the agent can change it.
-   */
-  async notify(input: Extract<HookInput, { event: "Notification" }>, run: HookRun): Promise<void> {
-    const { roots, user, environment } = this.#options;
-    const { HOME: home = "/" } = environment;
-    const bash = await findProgram("bash", roots);
-    if (bash === undefined || user.approved_hooks !== undefined) return;
-    const env = {
-      ...commandEnvironment(user.command_environment, undefined, environment),
-      PATH: trustedPath(environment.PATH ?? "", roots).join(":"),
-    };
+  /** Runs the hooks of a notification. @see notifyBy */
+  async notify(input: NotificationInput, run: HookRun): Promise<void> {
+    if (this.#options.user.approved_hooks !== undefined) return;
     for (const hook of (await this.hooks()).hooks) {
       if (hook.event !== input.event || !matches(hook.matcher, input.about)) continue;
-      const read = await this.read(hook, run.denied);
-      const failure = !isOfUser(hook)
-        ? `without a sandbox, only hooks of your own files run, not one of ${hook.file}`
-        : isInProject(home, roots) || namesProject(read, roots)
-        ? "without a sandbox, it may not name the project"
-        : undefined;
-      if (failure !== undefined) {
-        this.#note({ read, decision: { failure } }, input, run);
-        continue;
-      }
-      if (read.trust !== "approved") {
-        const name = hookName(hook);
-        if (read.trust !== "refused") {
-          this.#tell(`The hook ${name} (Notification) needs your approval: :Agent hooks.`, run);
-        }
-        continue;
-      }
-      const args = ["-c", START, "hook", hook.command];
-      const start = { profile: "notification_hook", program: bash, args, env, cwd: home } as const;
-      const payload = payloadOf(hook, input, { id: run.session, roots, isReadOnly: run.isReadOnly });
-      const end = await runHook({ ...start, timeout: hook.timeout * 1_000 }, payload, run.signal);
-      this.#note({ read, decision: decisionOf(input.event, end, hook.cursor !== undefined) }, input, run);
+      await notifyBy(await this.read(hook, run.denied), input, run, this.#options, this.#results);
     }
   }
 
   async #runAll(
     ready: readonly ReadHook[],
-    ran: Ran[],
+    ran: HookResult[],
     input: HookInput,
     run: HookRun,
   ): Promise<HookOutcome> {
@@ -304,7 +222,7 @@ export class HookHost {
       const text = `The hook ${name} (${
         eventText(hook)
       }) does not run: it is not approved. Approve it in Neovim, or use --hooks.`;
-      this.#tell(text, run);
+      this.#results.noticeOnce(text, run);
       return skip;
     }
     const { confirm } = run;
@@ -343,7 +261,7 @@ export class HookHost {
     try {
       const bash = await findProgram("bash", roots);
       if (bash === undefined) return { failure: "bash was not found on the PATH outside of the project" };
-      const words = [bash, "-c", START, "hook", hook.command];
+      const words = [bash, ...bashArguments(hook.command)];
       const mounts = await scriptMounts(scripts, join(user.state_dir, "hooks", "scripts"));
       const { program, args } = await place.program(words, mounts);
       const env = { ...place.environment, CLAUDE_PROJECT_DIR: root, CURSOR_PROJECT_DIR: root };
@@ -367,9 +285,9 @@ export class HookHost {
   }
 
   /** Joins the decisions: a refusal wins, then a question. */
-  #outcome(input: HookInput, ran: readonly Ran[], run: HookRun): HookOutcome {
+  #outcome(input: HookInput, ran: readonly HookResult[], run: HookRun): HookOutcome {
     const isGuard = input.event === "PreToolUse";
-    for (const one of ran) this.#note(one, input, run);
+    for (const one of ran) this.#results.note(one, input, run);
     const decided = ran.map(({ read: { hook }, decision }): DecidedHook => {
       const facts = { name: hookName(hook), of_user: isOfUser(hook) };
       const { failure } = decision;
@@ -392,52 +310,9 @@ export class HookHost {
       }),
     };
   }
-
-  #note({ read: { hook, id }, decision }: Ran, input: HookInput, run: HookRun): void {
-    const name = hookName(hook);
-    const { decision: word, reason, failure, message, stop, context, input: changed } = decision;
-    const title = `${input.event}${"tool" in input ? ` ${input.tool} ${subjectText(input.input)}` : ""}`;
-    const because = reason === undefined ? "" : `: ${oneLine(reason)}`;
-    const results = [
-      ...failure === undefined ? [] : [`failed: ${oneLine(failure)}`],
-      ...word === "deny" ? [`refused${because}`] : word === "ask" ? [`asks${because}`] : [],
-      ...changed === undefined ? [] : [`changed the call; the model asked for: ${oneLine(callText(input))}`],
-      ...context === undefined ? [] : ["told the model something"],
-      ...stop === undefined ? [] : [`ended the turn: ${oneLine(stop)}`],
-    ];
-    this.#last.set(id, results.length === 0 ? "no objection" : results.join(", "));
-    for (const result of results) run.log(`hook ${name}`, title, result);
-    if (message !== undefined) run.notice(`${name} says: ${oneLine(message)}`);
-    if (failure !== undefined && input.event !== "PreToolUse") {
-      this.#tell(`The hook ${name} (${eventText(hook)}) failed: ${oneLine(failure)}.`, run);
-    }
-  }
-
-  /** Once. */
-  #tell(text: string, { notice }: HookRun): void {
-    if (!this.#reported.has(text)) notice(text);
-    this.#reported.add(text);
-  }
-}
-
-function namesProject({ hook: { command }, scripts }: ReadHook, roots: readonly string[]): boolean {
-  return /PROJECT_DIR/.test(command) || roots.some((root) => command.includes(root)) ||
-    scripts.some(({ path }) => isInProject(path, roots));
-}
-
-function isInProject(path: string, roots: readonly string[]): boolean {
-  return roots.some((root) => isInside(path, root));
-}
-
-/** The subject of a call, for the log. */
-function subjectText({ command, file_path, pattern, url }: Readonly<Record<string, unknown>>): string {
-  return oneLine(String(command ?? file_path ?? pattern ?? url ?? ""), LONGEST_SUBJECT);
 }
 
 function reasonOf({ name, reason, isFailure }: DecidedHook): string {
   if (isFailure && reason !== undefined) return reason;
   return reason === undefined ? `the hook ${name} gave no reason` : `hook ${name}: ${reason}`;
 }
-
-/** The processor share and the thread limit of commands: see bubblewrap.ts. */
-const START = `{ echo 10 >/proc/self/autogroup; ulimit -c 0; ulimit -f 2097152; } 2>/dev/null; eval "$1"`;

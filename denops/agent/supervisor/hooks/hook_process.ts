@@ -21,6 +21,14 @@ const WATCH_MS = 250;
 const MOST_PROCESSES = 256;
 const MOST_MEMORY = 1024 ** 3;
 
+/** The processor share and the thread limit of commands: see bubblewrap.ts. */
+const START = `{ echo 10 >/proc/self/autogroup; ulimit -c 0; ulimit -f 2097152; } 2>/dev/null; eval "$1"`;
+
+/** The arguments of bash. */
+export function bashArguments(command: string): readonly string[] {
+  return ["-c", START, "hook", command];
+}
+
 /** @param payload its standard input @param signal ends it */
 export async function runHook(start: HookStart, payload: string, signal: AbortSignal): Promise<HookEnd> {
   const process = openProgram(start.profile, start.program, {

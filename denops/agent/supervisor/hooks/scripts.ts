@@ -1,5 +1,6 @@
 /** The files that a hook's command names: the approval covers their text, and exactly this text runs. */
 import { join, relative, resolve } from "node:path";
+import { judgeCommand } from "../../policy/command.ts";
 import { globMatcher } from "../../policy/glob.ts";
 import { isInside } from "../../policy/path.ts";
 import { encodeHex } from "../system/hex.ts";
@@ -68,17 +69,41 @@ async function readScript(
   return { path: real, name, hash, bytes: text, isExecutable: ((mode ?? 0) & 0o111) !== 0 };
 }
 
-/** Words of the command that may be paths. */
-function namedPaths(command: string, root: string, home: string | undefined): readonly string[] {
-  const text = command
-    .replace(/\$\{?(?:CLAUDE_PROJECT_DIR|CURSOR_PROJECT_DIR|PWD)\}?/g, root)
-    .replace(/\$\{?HOME\}?/g, home ?? "/nonexistent")
-    .replace(/["']/g, "");
-  const words = text.split(/[\s;|&<>()`=]+/).filter((word) => word !== "" && !word.startsWith("-"));
-  const paths = words.map((word) =>
-    word.startsWith("~/") && home !== undefined ? join(home, word.slice(2)) : resolve(root, word)
-  );
-  return [...new Set(paths)];
+/**
+ * The paths that a command may name: as its words, as words of a `sh -c`, in a redirection or behind an option's "=".
+ * After a `cd`, in both folders.
+ * @param folder the command starts there
+ */
+function namedPaths(command: string, folder: string, home: string | undefined): ReadonlySet<string> {
+  const line = command.replace(/\b(?:CLAUDE|CURSOR)_PROJECT_DIR\b/g, "PWD");
+  const paths = new Set<string>();
+  let current = folder;
+  const pathOf = (word: string) =>
+    home !== undefined && /^~(?=\/|$)/.test(word) ? join(home, word.slice(1)) : resolve(current, word);
+  const add = (word: string) => paths.add(resolve(folder, word)).add(pathOf(word));
+  for (const { words } of judgeCommand(line).commands) {
+    words.forEach(add);
+    const [name = "", target = "~"] = words;
+    if (/^(?:cd|pushd)$/.test(name)) current = pathOf(target);
+  }
+  for (const word of line.replace(/["']/g, "").split(/[\s;|&<>()`=]+/)) {
+    add(word.replace(/\$(?:PWD\b|\{PWD\})/, ".").replace(/\$(?:HOME\b|\{HOME\})/, "~"));
+  }
+  return paths;
+}
+
+/** Whether the command names one of these folders or something in it, also by a link. */
+export async function namesInside(
+  roots: readonly string[],
+  command: string,
+  folder: string,
+  home: string,
+): Promise<boolean> {
+  for (const path of namedPaths(command, folder, home)) {
+    const real = await Deno.realPath(path).catch(() => path);
+    if (roots.some((root) => isInside(path, root) || isInside(real, root))) return true;
+  }
+  return false;
 }
 
 /** The approved texts, in the places of the files. @param folder of the supervisor */

@@ -11,7 +11,7 @@ import { missing } from "../turn/interrupted.ts";
 import type { Runner, RunnerPorts } from "../turn/runner.ts";
 import type { SessionModes } from "../settings/session_modes.ts";
 import { lastWords, workAsSubagent } from "./subagent.ts";
-import { OneByOne, Slots } from "./slots.ts";
+import { OneByOne, Slots } from "../../../shared/slots.ts";
 import { plural } from "../../../shared/text/text.ts";
 
 /** Sub-agents at work; others wait. */

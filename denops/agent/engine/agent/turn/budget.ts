@@ -2,7 +2,7 @@
 import { today } from "../../../shared/today.ts";
 import type { Budget as Caps, EngineConfig, Price } from "../../../protocol/config.ts";
 import type { Usage } from "../../log/messages.ts";
-import { OneByOne } from "../subagents/slots.ts";
+import { OneByOne } from "../../../shared/slots.ts";
 
 /** Cost of one request in US dollars; undefined if the model has no price. */
 export function costOf(usage: Usage, price: Price | undefined): number | undefined {

@@ -2,7 +2,8 @@
 import { hiddenFiles } from "../../../policy/rules.ts";
 import type { HookInput } from "../../../protocol/results/hooks.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
-import { HookHost, type HookRun } from "../../hooks/hook_host.ts";
+import { HookHost } from "../../hooks/hook_host.ts";
+import type { HookRun } from "../../hooks/results.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import type { ClientContext } from "../context.ts";
 import { NO_CHAT, type ProjectPermissions } from "../permissions.ts";
