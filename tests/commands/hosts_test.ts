@@ -70,6 +70,44 @@ Deno.test("a command reaches its hosts, by HTTP and through a tunnel, and nothin
   assert.deepEqual(closed.requests, []);
 });
 
+/** A server that counts the bytes of its first client. */
+function counting(hostname: string) {
+  const listener = Deno.listen({ hostname, port: 0 });
+  const first = Promise.withResolvers<number>();
+  (async () => {
+    for await (const client of listener) {
+      let length = 0;
+      for await (const bytes of client.readable) length += bytes.length;
+      first.resolve(length);
+    }
+  })().catch(() => {});
+  return { port: listener.addr.port, first: first.promise, [Symbol.dispose]: () => listener.close() };
+}
+
+Deno.test("a server of this machine gets all bytes and hears of a lost client, whatever files the project has", async () => {
+  using lost = counting("127.0.0.1");
+  using six = counting("::1");
+  // A shell could take [::1] for a pattern of file names.
+  await using project = await scratch({ [`1:${six.port}`]: "" });
+  await using state = await scratch();
+  const { run } = commandRunner([project.root], state.root);
+  const line = `python3 -c '
+import os, socket, struct, time
+reset = socket.create_connection(("localhost", ${lost.port}))
+reset.sendall(b"a")
+reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+reset.close()
+whole = socket.create_connection(("::1", ${six.port}))
+whole.sendall(b"a" * 3_000_000)
+whole.shutdown(socket.SHUT_WR)
+while not os.path.exists("heard"): time.sleep(0.1)'`;
+  const running = run("try", line, { hosts: [`localhost:${lost.port}`, `[::1]:${six.port}`] });
+  const lengths = await Promise.race([Promise.all([lost.first, six.first]), running]);
+  assert.deepEqual(lengths, [1, 3_000_000]);
+  await Deno.writeTextFile(project.path("heard"), "");
+  assert.deepEqual((await running).end, { type: "exited", code: 0 });
+});
+
 Deno.test("a command goes through the user's own proxy, which resolves the names", async () => {
   await using project = await scratch();
   await using state = await scratch();

@@ -84,8 +84,12 @@ async function serveOn(client: Ends, socket: Ends | undefined): Promise<void> {
 
 async function copy(from: Ends, to: Ends): Promise<void> {
   const buffer = new Uint8Array(16_384);
-  for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
-    for (let written = 0; written < count;) written += await to.write(buffer.subarray(written, count));
+  try {
+    for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
+      for (let written = 0; written < count;) written += await to.write(buffer.subarray(written, count));
+    }
+  } finally {
+    // Also after an error: the other end would wait forever.
+    await to.closeWrite();
   }
-  await to.closeWrite();
 }

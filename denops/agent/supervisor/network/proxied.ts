@@ -1,6 +1,6 @@
 /** Starts a program in a sandbox without network, where HTTP clients find the proxy in their environment. */
 import { join } from "node:path";
-import { parseHost } from "../../policy/hosts.ts";
+import { type HostPattern, parseHost } from "../../policy/hosts.ts";
 import { SANDBOX_PLACES } from "../../protocol/options/foreign_agents.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
 
@@ -12,8 +12,10 @@ const FORWARDER_FILE = join(import.meta.dirname ?? "", "../../supervisor/network
 
 const PORT = "3128";
 const ADDRESS = `http://127.0.0.1:${PORT}`;
-/** The sandbox's own servers. */
+/** Names of the sandbox's own servers, and of the machine's in patterns. */
 const HERE: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
+/** Programs without privileges cannot listen on lower ports. */
+const FIRST_PORT = 1_024;
 
 /** The needs of a sandbox beside `--unshare-net`. */
 interface ProxiedStart {
@@ -24,15 +26,15 @@ interface ProxiedStart {
 
 /**
  * Variables of programs behind the proxy, by default behind the forwarder of a sandbox. They reach the sandbox's own
- * servers directly, and hosts on this machine too: the forwarder has their ports.
+ * servers directly, and also the ports of this machine that the forwarder opens. For a name with another allowed port they
+ * use the proxy.
  * @param hosts patterns of the allowed hosts
  */
 export function proxyEnvironment(
   hosts: readonly string[],
   address = ADDRESS,
 ): Readonly<Record<string, string>> {
-  const behind = hosts.map(parseHost).filter((host) => host?.port === undefined)
-    .map((host) => host?.name);
+  const behind = hosts.map(parseHost).filter((host) => !isForwarded(host)).map((host) => host?.name);
   const here = HERE.filter((name) => !behind.includes(name)).map((name) => name.replace(/^\[|\]$/g, ""));
   const variables = {
     HTTP_PROXY: address,
@@ -45,12 +47,15 @@ export function proxyEnvironment(
   return { ...variables, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: "1" };
 }
 
-/** Allowed ports of this machine, which the forwarder opens in the sandbox: "localhost:8080". */
-function localPorts(hosts: readonly string[]): readonly string[] {
-  return hosts.flatMap((pattern) => {
-    const { name = "", port } = pattern.startsWith("!") ? {} : parseHost(pattern) ?? {};
-    return port !== undefined && HERE.includes(name) ? [`${name}:${Number(port)}`] : [];
-  });
+/** Whether the forwarder opens this port of the machine in the sandbox. */
+function isForwarded(host: HostPattern | undefined): boolean {
+  const { name = "", below, port } = host ?? {};
+  return HERE.includes(name) && below === false && Number(port) >= FIRST_PORT && Number(port) !== Number(PORT);
+}
+
+/** The ports that the forwarder opens: "localhost:8080". */
+function forwardedPorts(hosts: readonly string[]): readonly string[] {
+  return hosts.map(parseHost).filter(isForwarded).map((host) => `${host?.name}:${Number(host?.port)}`);
 }
 
 /**
@@ -59,7 +64,7 @@ function localPorts(hosts: readonly string[]): readonly string[] {
  */
 const start = (ports: readonly string[]) =>
   `exec 9< <(DENO_DIR=${DENO_DIR} DENO_NO_UPDATE_CHECK=1 exec ${DENO} run -A --quiet --no-config --no-lock --no-remote \\
-  ${FORWARDER} ${[SOCKET, PORT, ...ports].join(" ")} </dev/null 2>/dev/null)
+  ${FORWARDER} ${[SOCKET, PORT, ...ports.map((port) => `'${port}'`)].join(" ")} </dev/null 2>/dev/null)
 read -r -u 9 line; exec 9<&-
 [ "$line" = ready ] || { echo "Cannot start the command: its way to the allowed hosts failed. Try again." >&2; exit 1; }
 exec "$@"`;
@@ -82,6 +87,6 @@ export function proxied(
       { kind: "read", path: DENO, source: Deno.execPath() },
       { kind: "read", path: FORWARDER, source: FORWARDER_FILE },
     ],
-    arguments: [bash, "-c", start(localPorts(hosts)), "bash", ...inner],
+    arguments: [bash, "-c", start(forwardedPorts(hosts)), "bash", ...inner],
   };
 }
