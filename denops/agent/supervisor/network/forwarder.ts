@@ -9,6 +9,8 @@ const [path = "", port = "", ...locals] = Deno.args;
 
 /** Characters of the proxy's answer. */
 const LONGEST_HEAD = 4_096;
+/** Before the next connection is accepted after an error. */
+const PAUSE_MS = 10;
 
 interface Ends {
   read(buffer: Uint8Array): Promise<number | null>;
@@ -40,14 +42,24 @@ async function servePort(number: number): Promise<void> {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: number });
   for (const host of locals) serveLocal(host).catch(() => {});
   await Deno.stdout.write(new TextEncoder().encode("ready\n"));
-  for await (const client of listener) serve(client);
+  await serve(listener, () => Deno.connect({ transport: "unix", path }));
 }
 
 async function serveLocal(host: string): Promise<void> {
   const [, name = "", port] = /^(.*):(\d+)$/.exec(host) ?? [];
-  const listener = Deno.listen({ hostname: name === "[::1]" ? "::1" : "127.0.0.1", port: Number(port) });
-  for await (const client of listener) {
-    tunnel(host).then((socket) => serveOn(client, socket)).catch(() => client.close());
+  const hostname = name === "[::1]" ? "::1" : "127.0.0.1";
+  await serve(Deno.listen({ hostname, port: Number(port) }), () => tunnel(host));
+}
+
+/** @param open the other end of each client's connection */
+async function serve(listener: Deno.TcpListener, open: () => Promise<Ends>): Promise<void> {
+  for (;;) {
+    try {
+      join(await listener.accept(), open());
+    } catch {
+      // The client has gone before it was accepted, or too many files are open for now.
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
   }
 }
 
@@ -66,11 +78,8 @@ async function tunnel(host: string): Promise<Ends> {
   throw new Error(`no tunnel to ${host}`);
 }
 
-async function serve(client: Ends): Promise<void> {
-  await serveOn(client, await Deno.connect({ transport: "unix", path }).catch(() => undefined));
-}
-
-async function serveOn(client: Ends, socket: Ends | undefined): Promise<void> {
+async function join(client: Ends, opening: Promise<Ends>): Promise<void> {
+  const socket = await opening.catch(() => undefined);
   // If one direction breaks, the other still brings its last bytes.
   if (socket !== undefined) await Promise.allSettled([copy(client, socket), copy(socket, client)]);
   for (const connection of [client, socket]) {

@@ -50,7 +50,8 @@ export function proxyEnvironment(
 /** Whether the forwarder opens this port of the machine in the sandbox. */
 function isForwarded(host: HostPattern | undefined): boolean {
   const { name = "", below, port } = host ?? {};
-  return HERE.includes(name) && below === false && Number(port) >= FIRST_PORT && Number(port) !== Number(PORT);
+  return HERE.includes(name) && below === false && Number(port) >= FIRST_PORT &&
+    Number(port) !== Number(PORT);
 }
 
 /** The ports that the forwarder opens: "localhost:8080". */
