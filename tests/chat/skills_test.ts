@@ -105,6 +105,8 @@ test("a project's skill: told, approved with its text, offered, changed and aske
   await choose(nvim, "build", "Approve it");
   await answer(nvim, "a", "It would like to use Bash(*). Approvals and rules decide that.");
   await waitUntil("it is on", async () => /^build · on/m.test(await choose(nvim)));
+  await nvim.waitForScreenGone("need your approval: build, undo");
+  await nvim.waitForScreen("Skills of this project need your approval: undo. See");
 
   // A session that has begun is told.
   await send(

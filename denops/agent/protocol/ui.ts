@@ -103,6 +103,8 @@ export type Update =
   /** A queued message was removed. */
   | { readonly type: "taken_back"; readonly chat: number; readonly text: string }
   | { readonly type: "notice"; readonly chat: number; readonly severity: Severity; readonly text: string }
+  /** A notice with this text does not hold any more. */
+  | { readonly type: "notice_over"; readonly chat: number; readonly text: string }
   | {
     readonly type: "retry";
     readonly chat: number;

@@ -418,10 +418,11 @@ function on.notice(timeline, update, changed)
   append.block(timeline, notice, changed)
 end
 
---- Notices about this file do not hold any more.
+--- Notices about this file, or with this text, do not hold any more.
 function on.notice_over(timeline, update, changed)
   for index, block in ipairs(timeline.blocks) do
-    if block.kind == "notice" and block.path == update.path then
+    local is_meant = block.text == update.text or update.path and block.path == update.path
+    if block.kind == "notice" and is_meant then
       timeline.blocks[index], changed[index] = { kind = "moved", text = "" }, true
     end
   end

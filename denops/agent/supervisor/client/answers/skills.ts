@@ -51,14 +51,20 @@ export async function confirmSkill(
 
 /** Looks at the skills before a message: the ones for the model, and lines for the user. @throws {Error} one line */
 export function skillLook({ skills, ports: { ownerOf, push } }: ClientContext) {
-  const reported = new Set<string>();
+  /** Lines that hold, and the chats that have them. */
+  const reported = new Map<string, number>();
   return async (sessionId: string): Promise<SkillFacts[]> => {
     const list = await skills.list();
+    const lines = skills.lines(list);
+    for (const [text, chat] of [...reported].filter(([text]) => !lines.includes(text))) {
+      reported.delete(text);
+      push({ type: "notice_over", chat, text });
+    }
     const chat = ownerOf(sessionId);
-    const news = chat === undefined ? [] : skills.lines(list).filter((line) => !reported.has(line));
-    for (const text of news) {
-      reported.add(text);
-      if (chat !== undefined) push({ type: "notice", chat, severity: "info", text });
+    for (const text of lines) {
+      if (chat === undefined || reported.has(text)) continue;
+      reported.set(text, chat);
+      push({ type: "notice", chat, severity: "info", text });
     }
     return [...skills.offered(list)];
   };
