@@ -7,16 +7,13 @@ local M = {}
 
 ---@class agent.Skill see ShownSkill in protocol/results/skills.ts
 ---@field name string
----@field description string
 ---@field label string
 ---@field path string
 ---@field state "on"|"off"|"new"|"changed"|"replaced"
----@field of_project boolean
 ---@field listed integer
 ---@field whole integer
 ---@field text string
 ---@field hidden boolean
----@field warnings string[]
 
 local STATES = {
   on = "on",

@@ -24,20 +24,16 @@ export const SkillChange = z.object({ label: z.string().max(4_096), to: z.enum([
 /** A skill as `:Agent skills` lists it. */
 export interface ShownSkill {
   readonly name: string;
-  readonly description: string;
   /** Its folder as users know it; unique. */
   readonly label: string;
   /** Absolute path of its SKILL.md. */
   readonly path: string;
   readonly state: SkillState;
-  readonly of_project: boolean;
   /** Estimated tokens: in each request, and of its text once it is read. */
   readonly listed: number;
   readonly whole: number;
-  /** Everything that an approval covers, and its text. */
+  /** Everything that an approval covers. */
   readonly text: string;
   /** A prompt has its name, so that `/name` calls that. */
   readonly hidden: boolean;
-  /** Half a sentence each. */
-  readonly warnings: readonly string[];
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { ShownSkill } from "../../protocol/results/skills.ts";
 import { confirmSkill } from "../client/answers/skills.ts";
-import { oneLine, visible } from "../screen/visible.ts";
+import { oneLine } from "../screen/visible.ts";
 import { SKILL_FILE } from "../skills/skill_folder.ts";
 import { describeSkill, type Skill } from "../skills/skills.ts";
 import type { ActionContext, Handlers } from "./action.ts";
@@ -30,25 +30,22 @@ export function skillActions({ chats, push }: ActionContext): Handlers<"skills">
         type: "skills",
         request,
         skills: list.skills.map((skill) => shownSkill(skill, prompts.has(skill.file.name))),
-        problems: list.problems.map((problem) => oneLine(problem)),
+        problems: list.problems,
       });
     },
   };
 }
 
 function shownSkill(skill: Skill, hidden: boolean): ShownSkill {
-  const { file: { name, description, body, warnings }, label, folder, state, isUsers } = skill;
+  const { file: { name, description, body }, label, folder, state } = skill;
   return {
     name,
-    description: visible(description),
     label: oneLine(label),
     path: join(folder, SKILL_FILE),
     state,
-    of_project: !isUsers,
     listed: Math.ceil((name.length + description.length) / CHARACTERS_A_TOKEN),
     whole: Math.ceil(body.length / CHARACTERS_A_TOKEN),
     text: describeSkill(skill),
     hidden,
-    warnings: warnings.map((warning) => oneLine(warning)),
   };
 }

@@ -35,14 +35,15 @@ export interface FoundSkill extends SkillPlace {
   readonly path: string;
 }
 
-interface FoundSkills {
-  readonly skills: readonly FoundSkill[];
+export interface Skills<One> {
+  /** In the order in which they count. */
+  readonly skills: readonly One[];
   /** One line each. */
   readonly problems: readonly string[];
 }
 
 /** Never rejects. @param rules of the project's files */
-export async function findSkills(places: SkillRoots, rules: FileRules): Promise<FoundSkills> {
+export async function findSkills(places: SkillRoots, rules: FileRules): Promise<Skills<FoundSkill>> {
   const { roots } = places;
   const problems: string[] = [];
   const ofUsers = (await Promise.all(ofUser(places).map(({ folder, label }) => ofFolder(folder, label))))

@@ -1,7 +1,7 @@
 /** Reads the folder of a skill: its SKILL.md, the names of its files, and a hash of everything in it. */
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { readlink, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { encodeHex } from "../system/hex.ts";
 import { oneFile } from "../system/one_file.ts";
@@ -60,14 +60,18 @@ export class SkillFolders {
 }
 
 /**
- * A text file of a skill.
+ * A text file of a skill, and its real name in the folder.
  * @param folder its real path @param path absolute @returns undefined if it is not text
  * @throws {Error} one line, also for a link that leads out of the folder
  */
-export async function readInSkill(folder: string, path: string, most: number): Promise<string | undefined> {
+export async function readInSkill(
+  folder: string,
+  path: string,
+  most: number,
+): Promise<{ readonly name: string; readonly text: string } | undefined> {
   const { real, text, bytes } = await oneFile(path, most);
   if (!isInside(real, folder)) throw new Error("it leads out of the skill's folder");
-  return bytes.includes(0) ? undefined : text;
+  return bytes.includes(0) ? undefined : { name: relative(folder, real), text };
 }
 
 async function read(folder: string, entries: readonly Entry[], isHashed: boolean): Promise<SkillFolder> {

@@ -8,7 +8,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { plural } from "../../shared/text/text.ts";
 import { readSkillFile, type SkillFile, skillText } from "../../shared/user_files/skill_file.ts";
 import { middleCut, oneLine, visible } from "../screen/visible.ts";
-import { findSkills, type FoundSkill, type SkillRoots } from "./find_skills.ts";
+import { findSkills, type FoundSkill, type SkillRoots, type Skills } from "./find_skills.ts";
 import { readInSkill, readSkillFolder, SKILL_FILE, type SkillFolder, SkillFolders } from "./skill_folder.ts";
 import { SkillTrust } from "./skill_trust.ts";
 
@@ -18,12 +18,7 @@ export interface Skill extends FoundSkill {
   readonly state: SkillState;
 }
 
-interface SkillList {
-  /** In the order in which they count. */
-  readonly skills: readonly Skill[];
-  /** One line each. */
-  readonly problems: readonly string[];
-}
+type SkillList = Skills<Skill>;
 
 interface SkillOptions extends Omit<SkillRoots, "home"> {
   readonly stateDir: string;
@@ -158,7 +153,9 @@ export class ProjectSkills {
     );
     const name = skill?.content.files.concat(SKILL_FILE).find((name) => join(skill.folder, name) === path);
     if (skill === undefined || name === undefined || !this.#mayRead(skill, name)) return undefined;
-    return await readInSkill(skill.folder, path, LONGEST_FILE);
+    const file = await readInSkill(skill.folder, path, LONGEST_FILE);
+    // A link may lead to a file that may not be read.
+    return file && this.#mayRead(skill, file.name) ? file.text : undefined;
   }
 
   async #at(label: string): Promise<Skill> {

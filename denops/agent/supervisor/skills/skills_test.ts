@@ -167,15 +167,16 @@ Deno.test("what a skill claims to be: its name, its files, and links out of it",
   });
   const path = (name: string) => all.files.path(name);
   await Deno.symlink(path("home/secret.md"), path("home/.claude/skills/pdf/link.md"));
+  await Deno.symlink(".env", path("home/.claude/skills/pdf/keys.md"));
   await Deno.remove(path("project/.claude/skills/private"), { recursive: true });
   await Deno.symlink(path("project/private/skill"), path("project/.claude/skills/private"));
   await Deno.symlink(path("home"), path("project/.claude/skills/out"));
   await all.files.write("home/SKILL.md", skill("out"));
   const text = await all.text("pdf");
-  assert.match(text, /Its other files: FORMS\.md, font\.bin\n/);
+  assert.match(text, /Its other files: FORMS\.md, font\.bin, keys\.md\n/);
   const file = (name: string) => all.skills.file(path(`home/.claude/skills/pdf/${name}`));
   assert.equal(await file("FORMS.md"), "Forms.");
-  for (const name of [".env", "font.bin", "link.md", "../../../secret.md", "missing"]) {
+  for (const name of [".env", "font.bin", "keys.md", "link.md", "../../../secret.md", "missing"]) {
     assert.equal(await file(name), undefined, name);
   }
   assert.equal(await all.skills.file(path("home/secret.md")), undefined);
