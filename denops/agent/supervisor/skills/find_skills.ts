@@ -36,7 +36,7 @@ export interface FoundSkill extends SkillPlace {
 }
 
 export interface Skills<One> {
-  /** In the order in which they count. */
+  /** The first of a name that is on is used. */
   readonly skills: readonly One[];
   /** One line each. */
   readonly problems: readonly string[];
@@ -46,11 +46,11 @@ export interface Skills<One> {
 export async function findSkills(places: SkillRoots, rules: FileRules): Promise<Skills<FoundSkill>> {
   const { roots } = places;
   const problems: string[] = [];
-  const ofUsers = (await Promise.all(ofUser(places).map(({ folder, label }) => ofFolder(folder, label))))
+  const ofUsers = (await Promise.all(userFolders(places).map(({ folder, label }) => skillsIn(folder, label))))
     .flat();
   const ofProjects = await Promise.all(
-    ofProject(places).map(async ({ root, folder, label }) =>
-      (await ofFolder(folder, label)).map((skill) => ({ ...skill, root }))
+    projectFolders(places).map(async ({ root, folder, label }) =>
+      (await skillsIn(folder, label)).map((skill) => ({ ...skill, root }))
     ),
   );
   const users: FoundSkill[] = [];
@@ -85,7 +85,7 @@ interface SkillFolderPlace extends Folder {
   readonly folderName: string;
 }
 
-function ofUser({ home, configDir }: SkillRoots): readonly Folder[] {
+function userFolders({ home, configDir }: SkillRoots): readonly Folder[] {
   const config = configDir && join(configDir, IN_CONFIG);
   const name = (path: string) =>
     home !== undefined && home !== "/" && isInside(path, home) ? join("~", relative(home, path)) : path;
@@ -95,7 +95,7 @@ function ofUser({ home, configDir }: SkillRoots): readonly Folder[] {
   ];
 }
 
-function ofProject({ roots }: SkillRoots): readonly (Folder & { readonly root: string })[] {
+function projectFolders({ roots }: SkillRoots): readonly (Folder & { readonly root: string })[] {
   return roots.flatMap((root, at) =>
     IN_PROJECT.map((part) => ({
       root,
@@ -106,7 +106,7 @@ function ofProject({ roots }: SkillRoots): readonly (Folder & { readonly root: s
 }
 
 /** The folders with a SKILL.md. */
-async function ofFolder(
+async function skillsIn(
   folder: string,
   label: string,
 ): Promise<readonly SkillFolderPlace[]> {

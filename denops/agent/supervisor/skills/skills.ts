@@ -120,7 +120,7 @@ export class ProjectSkills {
         named.length === 0 ? `no skill is called ${name}` : `the skill ${name} is switched off`,
       );
     }
-    // Exactly what was hashed is handed over.
+    // The text that the model gets is the one that was hashed.
     const skill = await this.#read(place, await readSkillFolder(place.folder, !place.isUsers));
     if (skill.file.name !== name) throw new Error(`the skill ${name} is changing`);
     const isApproved = skill.state === "on" || await this.#ask(skill, confirm, isWanted);

@@ -44,7 +44,7 @@ export async function confirmSkill(
   skill: Skill,
 ): Promise<boolean | undefined> {
   const context = await client.gateContext(chat, sessionId);
-  const reason = "the model follows its text; this approves exactly this folder, until it changes";
+  const reason = "this approves exactly this folder, until it changes";
   const title = `use the project's skill ${skill.file.name}`;
   return await client.ports.gate.confirm(title, reason, context, describeSkill(skill));
 }
