@@ -24,12 +24,24 @@ Deno.test("what one Neovim adds or removes holds for the next decision of the ot
   assert.deepEqual(texts(other), []);
   await one.add("run(npm test)", "allow", "project", CHAT);
   assert.deepEqual(texts(other), ["run(npm test)"]);
-  assert.equal(await other.remove("run(npm test)", CHAT), true);
+  await other.remove("run(npm test)", "project", CHAT);
   assert.deepEqual(texts(one), []);
-  assert.equal(await one.remove("run(npm test)", CHAT), false);
+  await one.remove("run(npm test)", "project", CHAT);
   await one.add("run(a)", "allow", "project", CHAT);
   await Deno.remove(await fileOf(state.root));
   assert.deepEqual(texts(one), []);
+});
+
+Deno.test("a rule is removed from its own source: an allow for all projects takes no deny along", async () => {
+  await using state = await scratch();
+  const book = await RuleBook.open(state.root, "/project", NO_RULES);
+  await book.add("run(make)", "deny", "session", CHAT);
+  await book.add("run(make)", "deny", "project", CHAT);
+  await book.add("run(make)", "allow", "all projects", CHAT);
+  await book.remove("run(make)", "all projects", CHAT);
+  assert.deepEqual(book.rules(CHAT).map(({ source }) => source), ["session", "project"]);
+  await book.remove("run(make)", "session", CHAT);
+  assert.deepEqual(book.rules(CHAT).map(({ source }) => source), ["project"]);
 });
 
 Deno.test("of rules that are written at the same time none is lost, and none that was removed comes back", async () => {
@@ -46,7 +58,7 @@ Deno.test("of rules that are written at the same time none is lost, and none tha
     ...books.map(async (book, at) => {
       for (const text of added.slice(at * 10, at * 10 + 10)) await book.add(text, "allow", "project", CHAT);
     }),
-    ...old.map((text, index) => books[index % books.length]?.remove(text, CHAT)),
+    ...old.map((text, index) => books[index % books.length]?.remove(text, "project", CHAT)),
   ]);
   for (const book of books) assert.deepEqual(texts(book).sort(), [...added].sort());
   const left = (await Array.fromAsync(Deno.readDir(state.path("rules")))).map(({ name }) => name);

@@ -104,7 +104,7 @@ Deno.test("a chosen rule answers at once, in this project or in all; an unwanted
   const before = updates.length;
   await gate.permission(question("npm test"), context);
   assert.deepEqual(updates.slice(before).filter(({ type }) => type === "approval"), [], "nobody is asked");
-  assert.equal(await other.remove("run(npm test)", 1), true);
+  await other.remove("run(npm test)", "all projects", 1);
   assert.deepEqual(context.rules.rules(1), []);
 });
 

@@ -97,9 +97,8 @@ export const Action = z.discriminatedUnion("type", [
   /** Without an answer, the user declined. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
-  z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
-  /** Proposes a rule again that the user did not want. */
-  z.object({ type: z.literal("propose_again"), chat, rule: z.string() }),
+  /** `source`: see the update `rules`. Only this source's rule is removed. */
+  z.object({ type: z.literal("remove_rule"), chat, rule: z.string(), source: z.string() }),
   /** Opens a host to the project's commands: one of the refused rules of `rules`. */
   z.object({ type: z.literal("allow_host"), chat, rule: z.string().startsWith("host(") }),
   /** Opens a host to another agent of the project: one of the refused ones of `rules`. */

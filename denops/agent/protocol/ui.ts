@@ -180,8 +180,6 @@ export type Update =
     readonly rules: readonly ShownRule[];
     readonly refused: readonly string[];
     readonly agents: readonly { readonly agent: string; readonly title: string; readonly host: string }[];
-    /** Proposals that the user does not want again. */
-    readonly unwanted: readonly Omit<ShownRule, "source">[];
   }
   /** Files of the project that were found in time. Files that the agent may not read freely are left out. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
@@ -299,6 +297,7 @@ interface UserText extends WithAttachments {
   readonly turn?: number;
 }
 
+/** One that is in force, or a proposal that the user does not want again: its verdict begins with "never". */
 interface ShownRule {
   readonly verdict: string;
   readonly rule: string;

@@ -21,6 +21,7 @@ end
 ---@field text string
 ---@field type string   of the action
 ---@field rule? string
+---@field source? string
 ---@field agent? string
 ---@field title? string
 ---@field host? string
@@ -40,12 +41,12 @@ end
 ---@param chat agent.Chat
 function M.rules(chat)
   ask(chat, { type = "rules" }, function(update)
-    if #update.rules + #update.refused + #update.agents + #update.unwanted == 0 then
+    if #update.rules + #update.refused + #update.agents == 0 then
       return say.info("no rules yet: A in an approval makes one")
     end
     local rows = vim.tbl_map(function(rule)
       local text = ("%-5s %s  (%s)"):format(rule.verdict, rule.rule, rule.source)
-      return { text = text, type = "remove_rule", rule = rule.rule }
+      return { text = text, type = "remove_rule", rule = rule.rule, source = rule.source }
     end, update.rules)
     for _, rule in ipairs(update.refused) do
       local text = ("add   %s  (a command was refused)"):format(rule)
@@ -54,10 +55,6 @@ function M.rules(chat)
     for _, one in ipairs(update.agents) do
       local text = ("add   %s  for %s alone (it was refused)"):format(one.host, one.title)
       table.insert(rows, vim.tbl_extend("error", { text = text, type = "allow_agent_host" }, one))
-    end
-    for _, one in ipairs(update.unwanted) do
-      local text = ("never %s %s  (a proposal)"):format(one.verdict, one.rule)
-      table.insert(rows, { text = text, type = "propose_again", rule = one.rule })
     end
     local adds = #update.refused + #update.agents > 0
     vim.ui.select(rows, {
@@ -69,7 +66,7 @@ function M.rules(chat)
       if row and row.host then
         allow_host(chat, row)
       elseif row then
-        require("agent.client").send({ type = row.type, chat = chat.id, rule = row.rule })
+        require("agent.client").send({ type = row.type, chat = chat.id, rule = row.rule, source = row.source })
       end
     end)
   end)

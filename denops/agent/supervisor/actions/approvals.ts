@@ -21,11 +21,12 @@ export function approvalActions(
   };
 }
 
+/** The source of a proposal that the user does not want, beside those of rules. */
+const PROPOSAL = "a proposal";
+
 export function ruleActions(
   context: ActionContext,
-): Handlers<
-  "rules" | "rule_proposals" | "remove_rule" | "propose_again" | "allow_host" | "allow_agent_host" | "log"
-> {
+): Handlers<"rules" | "rule_proposals" | "remove_rule" | "allow_host" | "allow_agent_host" | "log"> {
   const { chats, push, notice } = context;
   return {
     async rules(action) {
@@ -36,23 +37,23 @@ export function ruleActions(
       const refused = client.terminals.refused.map((pattern) => ruleText({ kind: "host", pattern }))
         .filter((rule) => !known.has(rule));
       const agents = client.agents.refusedHosts.map((one) => ({ ...one, host: oneLine(one.host) }));
-      const { root, user } = client.permissions;
+      const { user, root } = client.permissions;
       const unwanted = (await unwantedRules(user.state_dir, root)).rules
-        .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule) }));
-      push({ type: "rules", request: action.request, rules, refused, agents, unwanted });
+        .map((rule) => ({ verdict: `never ${rule.verdict}`, rule: ruleText(rule), source: PROPOSAL }));
+      push({ type: "rules", request: action.request, rules: [...rules, ...unwanted], refused, agents });
     },
     rule_proposals: (action) => answer(context, action.request, proposals(context, action)),
-    async remove_rule({ rule, chat }) {
-      const { client } = await chats.of(chat).session.project();
-      if (!await client.permissions.rules.remove(rule, chat)) {
+    async remove_rule({ rule, source, chat }) {
+      const { client: { permissions: { rules, user, root } } } = await chats.of(chat).session.project();
+      if (source === PROPOSAL) {
+        await (await unwantedRules(user.state_dir, root)).remove(rule);
+        return notice(chat, "info", `May be proposed again: ${rule}`);
+      }
+      if (source === "user") {
         throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
       }
+      await rules.remove(rule, source, chat);
       notice(chat, "info", `Removed: ${rule}`);
-    },
-    async propose_again({ rule, chat }) {
-      const { client: { permissions: { root, user } } } = await chats.of(chat).session.project();
-      await (await unwantedRules(user.state_dir, root)).remove(rule);
-      notice(chat, "info", `May be proposed again: ${rule}`);
     },
     async allow_host({ rule, chat }) {
       const { client } = await chats.of(chat).session.project();

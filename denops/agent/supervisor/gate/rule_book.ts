@@ -70,12 +70,11 @@ export class RuleBook {
     return rule;
   }
 
-  /** True if the rule existed. Rules of the user's options cannot be removed here. */
-  async remove(text: string, chat: number): Promise<boolean> {
-    const session = this.#session.get(chat) ?? [];
-    const left = session.filter((rule) => ruleText(rule) !== text);
-    this.#session.set(chat, left);
-    const isStored = await this.#project.remove(text) || await this.#all.remove(text);
-    return isStored || left.length < session.length;
+  /** Removes the rule of this source alone: another one of the same text may deny. @throws {Error} one line */
+  async remove(text: string, source: string, chat: number): Promise<void> {
+    if (source === "session") {
+      this.#session.set(chat, (this.#session.get(chat) ?? []).filter((rule) => ruleText(rule) !== text));
+    } else if (source === "project") await this.#project.remove(text);
+    else if (source === "all projects") await this.#all.remove(text);
   }
 }

@@ -42,11 +42,9 @@ export class RuleFile {
     await this.#change((rules) => [...rules.filter((known) => ruleText(known) !== ruleText(rule)), rule]);
   }
 
-  /** True if the rule existed. @throws {Error} one line */
-  async remove(text: string): Promise<boolean> {
-    if (!this.rules.some((rule) => ruleText(rule) === text)) return false;
+  /** @throws {Error} one line */
+  async remove(text: string): Promise<void> {
     await this.#change((rules) => rules.filter((rule) => ruleText(rule) !== text));
-    return true;
   }
 
   /** Serialises changes, so that each is based on the previous one. */
