@@ -142,7 +142,7 @@ interface Stage extends AsyncDisposable {
     event: HookEvent,
     command: string,
     timeout?: number,
-    options?: { readonly approved?: boolean },
+    options?: { readonly approved?: boolean; readonly more?: string },
   ): Promise<HookHost>;
 }
 
@@ -166,12 +166,13 @@ async function stage(): Promise<Stage> {
     state,
     home,
     sandbox,
-    async host(event, command, timeout = 30, { approved } = {}) {
+    async host(event, command, timeout = 30, { approved, more } = {}) {
+      const commands = more === undefined ? [command] : [command, more];
       const host = new HookHost({
         roots: [project.root],
         user: {
           state_dir: state.root,
-          hooks: { [event]: [{ hooks: [{ command, timeout }] }] },
+          hooks: { [event]: [{ hooks: commands.map((command) => ({ command, timeout })) }] },
           approved_hooks: approved,
           command_environment: [],
         },
@@ -305,6 +306,21 @@ Deno.test({
     assert.match(changed.reason ?? "", /it has changed/);
     assert.match(run.said.join(), /--hooks/);
     await assert.rejects(host.decide(row.id, true, []), /another one by now/);
+    // While another hook waits for its approval, a link leads to another script.
+    await Deno.symlink("hook.sh", project.path("link.sh"));
+    const linked = await place.host("PreToolUse", "bash link.sh");
+    assert.deepEqual(await linked.run(input, hookRun()), { context: [] });
+    const both = await place.host("PreToolUse", "bash link.sh", 30, { more: "true" });
+    const retarget = async () => {
+      await project.write(".git/other.sh", "echo REPLACED >&2; exit 2");
+      await Deno.remove(project.path("link.sh"));
+      await Deno.symlink(".git/other.sh", project.path("link.sh"));
+      return true;
+    };
+    const replaced = await both.run(input, hookRun({ confirm: retarget }));
+    assert.equal(replaced.decision, "ask");
+    assert.match(replaced.reason ?? "", /its script has changed while it waited/);
+    await Deno.remove(project.path("link.sh"));
     const stop = new AbortController();
     const endless = await place.host("PreToolUse", "sleep 876543", 600, { approved: true });
     const running = [1, 2, 3].map(() => endless.run(input, hookRun({ signal: stop.signal })));

@@ -251,7 +251,7 @@ export class HookHost {
   }
 
   async #runOne(
-    { hook, scripts }: ReadHook,
+    { hook, scripts, id }: ReadHook,
     input: HookInput,
     run: HookRun,
     place: Awaited<ReturnType<CommandSandbox["overlaid"]>>,
@@ -259,6 +259,10 @@ export class HookHost {
     const { roots, user } = this.#options;
     const [root = ""] = roots;
     try {
+      // A link may lead to another script by now.
+      if ((await this.read(hook, run.denied)).id !== id) {
+        return { failure: "its script has changed while it waited" };
+      }
       const bash = await findProgram("bash", roots);
       if (bash === undefined) return { failure: "bash was not found on the PATH outside of the project" };
       const words = [bash, ...bashArguments(hook.command)];
