@@ -6,7 +6,7 @@ import { HookHost } from "../../denops/agent/supervisor/hooks/hook_host.ts";
 import type { HookRun } from "../../denops/agent/supervisor/hooks/results.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { leftovers } from "../support/rehearsal.ts";
-import { waitForNone } from "../support/processes.ts";
+import { marked, waitForNone } from "../support/processes.ts";
 import { type Scratch, scratch } from "../support/project.ts";
 import { sample } from "../support/sample.ts";
 
@@ -305,7 +305,7 @@ Deno.test({
     assert.equal(changed.decision, "ask");
     assert.match(changed.reason ?? "", /it has changed/);
     assert.match(run.said.join(), /--hooks/);
-    await assert.rejects(host.decide(row.id, true, []), /another one by now/);
+    await assert.rejects(host.decide(row.id, true, []), /has changed since it was listed/);
     // While another hook waits for its approval, a link leads to another script.
     await Deno.symlink("hook.sh", project.path("link.sh"));
     const linked = await place.host("PreToolUse", "bash link.sh");
@@ -377,6 +377,18 @@ Deno.test({
     // Another Neovim knows it, too.
     await (await place.host("Notification", "pwd > seen; cat >> seen")).notify(input, hookRun());
     await assertUnharmed(place, "refused");
+    const open = await place.host(
+      "Notification",
+      "setsid sh -c 'touch seen; exec sleep 876545' & until [ -e seen ]; do :; done",
+      1,
+    );
+    const [row] = await open.list([]);
+    await open.decide(row?.id ?? "", true, []);
+    const run = hookRun();
+    await open.notify(input, run);
+    assert.match(run.said.join(), /longer than 1 s/);
+    for (const { pid } of await marked("876545")) Deno.kill(pid);
+    await Deno.remove(home.path("seen")).catch(() => {});
     const unattended = await place.host("Notification", "touch seen", 30, { approved: true });
     await unattended.notify(input, hookRun());
     await assertUnharmed(place, "nobody is there");

@@ -40,9 +40,9 @@ export async function runHook(start: HookStart, payload: string, signal: AbortSi
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  let failure: string | undefined;
+  const { promise: failed, resolve } = Promise.withResolvers<HookEnd>();
   const fail = (why: string) => {
-    failure ??= why;
+    resolve({ type: "failed", why });
     killGroup(process);
   };
   const stop = () => fail("the turn was stopped");
@@ -59,13 +59,15 @@ export async function runHook(start: HookStart, payload: string, signal: AbortSi
       return room >= 0;
     };
     const reading = Promise.all([textOf(process.stdout, take), textOf(process.stderr, take)]);
-    const status = await process.status;
-    // Without a namespace of its own, its children live on.
+    const { signal: killer, code } = await process.status;
+    // Without a namespace of its own, its children live on, and one outside of its group keeps its output open.
     killGroup(process);
-    const [stdout, stderr] = await reading;
-    if (failure !== undefined) return { type: "failed", why: failure };
-    if (status.signal !== null) return { type: "failed", why: `it was ended by ${status.signal}` };
-    return { type: "exited", code: status.code, stdout, stderr };
+    const exited = reading.then(([stdout, stderr]): HookEnd =>
+      killer === null
+        ? { type: "exited", code, stdout, stderr }
+        : { type: "failed", why: `it was ended by ${killer}` }
+    );
+    return await Promise.race([failed, exited]);
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
