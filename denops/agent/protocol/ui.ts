@@ -1,5 +1,5 @@
 /** Messages from the supervisor to Lua: updates. `actions.ts` has those in the other direction. */
-import type { ShownHook } from "./results/hooks.ts";
+import type { HookView } from "./results/hooks.ts";
 import type { IndexState } from "./results/index.ts";
 import type { AccessOf, SessionPermission } from "./access.ts";
 import type { CommandAccess } from "./commands.ts";
@@ -259,7 +259,7 @@ export type Update =
     /** One line each. */
     readonly problems: readonly string[];
   }
-  | { readonly type: "hooks"; readonly request: number; readonly hooks: readonly ShownHook[] }
+  | { readonly type: "hooks"; readonly request: number; readonly hooks: readonly HookView[] }
   | { readonly type: "index"; readonly request: number; readonly index: IndexState }
   | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
   /** Number of running background commands. */

@@ -4,10 +4,10 @@ local say = require("agent.ui.say")
 
 local M = {}
 
----@class agent.Hook see ShownHook in protocol/results/hooks.ts
+---@class agent.Hook see HookView in protocol/results/hooks.ts
 ---@field id string
 ---@field label string
----@field state "approved"|"not approved"|"changed"|"refused"|"not served"
+---@field state "approved"|"not approved"|"changed"|"refused"|"unsupported"
 ---@field last string
 ---@field description string[]
 

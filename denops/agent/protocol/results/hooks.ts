@@ -71,11 +71,11 @@ export const HookOutcome = z.object({
 export type HookOutcome = z.infer<typeof HookOutcome>;
 
 /** A hook for the user. */
-export interface ShownHook {
+export interface HookView {
   readonly id: string;
   /** One line: its event, its matcher and its name. */
   readonly label: string;
-  readonly state: "approved" | "not approved" | "changed" | "refused" | "not served";
+  readonly state: "approved" | "not approved" | "changed" | "refused" | "unsupported";
   /** Its last result, one line; "" before its first run. */
   readonly last: string;
   /** Everything that the user approves, one line each. */

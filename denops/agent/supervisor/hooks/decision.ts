@@ -65,18 +65,18 @@ export function decisionOf(event: HookEvent, end: HookEnd, cursor = false): Hook
     const json: unknown = JSON.parse(text);
     return fromJson(event, cursor && isRecord(json) ? fromCursor(event, json) : json);
   } catch {
-    return { failure: "what it printed is no valid JSON" };
+    return { failure: "its output is not valid JSON" };
   }
 }
 
 function fromJson(event: HookEvent, json: unknown): HookDecision {
   const parsed = Printed.safeParse(json);
   if (!parsed.success) {
-    return { failure: cut(`what it printed is not valid: ${firstProblem(parsed.error)}`, LONGEST_REASON) };
+    return { failure: cut(`its output is not valid: ${firstProblem(parsed.error)}`, LONGEST_REASON) };
   }
   const { systemMessage, reason, decision, hookSpecificOutput: own = {}, ...printed } = parsed.data;
   if (own.hookEventName !== undefined && own.hookEventName !== event) {
-    return { failure: cut(`what it printed is for ${own.hookEventName.slice(0, 40)}`) };
+    return { failure: cut(`its output is for ${own.hookEventName.slice(0, 40)}`) };
   }
   const stop = printed.continue === false
     ? (printed.stopReason ?? reason ?? "a hook ended the turn")

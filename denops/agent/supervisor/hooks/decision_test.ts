@@ -40,7 +40,7 @@ const PLAYS: readonly (readonly [string, HookEvent, ReturnType<typeof exited>, H
   }],
   ["the older approve", "PreToolUse", exited(0, `{"decision":"approve"}`), { decision: "allow" }],
   ["another event's answer", "PostToolUse", exited(0, own({ additionalContext: "x" })), {
-    failure: "what it printed is for PreToolUse",
+    failure: "its output is for PreToolUse",
   }],
   ["feedback", "PostToolUse", exited(0, `{"decision":"block","reason":"lint"}`), {
     decision: "deny",
@@ -51,7 +51,7 @@ const PLAYS: readonly (readonly [string, HookEvent, ReturnType<typeof exited>, H
     stop: "enough",
   }],
   ["a message", "Stop", exited(0, `{"systemMessage":"hello"}`), { message: "hello" }],
-  ["broken JSON", "PreToolUse", exited(0, "{"), { failure: "what it printed is no valid JSON" }],
+  ["broken JSON", "PreToolUse", exited(0, "{"), { failure: "its output is not valid JSON" }],
 ];
 
 Deno.test("exit codes and printed JSON decide", () => {

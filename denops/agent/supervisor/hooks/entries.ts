@@ -35,7 +35,7 @@ export function isOfUser({ file }: Pick<Hook, "file">): boolean {
 
 export interface HookList {
   readonly hooks: readonly Hook[];
-  /** Entries that are not served, one line each. */
+  /** Entries that are not supported, one line each. */
   readonly problems: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export async function hooksOf(own: UserConfig["hooks"], { root, home }: HookPlac
     const hook = readHook(entry);
     const known = HookEvent.safeParse(event);
     const problem = !known.success
-      ? "its event is not served"
+      ? "its event is not supported"
       : typeof hook === "string"
       ? hook
       : matcherProblem(matcher);
@@ -131,7 +131,7 @@ function groupedEntries(entries: unknown): readonly RawEntry[] {
     groups.flatMap((group) => {
       const { matcher = "", hooks } = isRecord(group) ? group : {};
       if (typeof matcher !== "string" || !Array.isArray(hooks)) {
-        throw new Error(`${event} is no list of { matcher, hooks }`);
+        throw new Error(`${event} is not a list of { matcher, hooks }`);
       }
       return hooks.map((entry) => ({ event, matcher, entry, cursor: undefined }));
     })
@@ -150,21 +150,21 @@ function cursorEntries(entries: unknown): readonly RawEntry[] {
 
 /** @throws {Error} half a sentence */
 function eventsIn(entries: unknown): readonly (readonly [string, readonly unknown[]])[] {
-  if (!isRecord(entries)) throw new Error('"hooks" is no object');
+  if (!isRecord(entries)) throw new Error('"hooks" is not an object');
   return Object.entries(entries).map(([event, list]) => {
-    if (!Array.isArray(list)) throw new Error(`${event} is no list`);
+    if (!Array.isArray(list)) throw new Error(`${event} is not a list`);
     return [event, list] as const;
   });
 }
 
-/** @returns half a sentence if it is not served */
+/** @returns half a sentence if it is not supported */
 function readHook(entry: unknown): Pick<Hook, "command" | "timeout" | "rule" | "failsClosed"> | string {
   const { type = "command" } = isRecord(entry) ? entry : {};
-  if (type !== "command") return `its type ${String(type).slice(0, 40)} is not served`;
+  if (type !== "command") return `its type ${String(type).slice(0, 40)} is not supported`;
   const parsed = Command.safeParse(entry);
   if (!parsed.success) return firstProblem(parsed.error);
   const { command, args, shell, timeout = DEFAULT_TIMEOUT, onFailure, failClosed } = parsed.data;
-  if (shell !== undefined && shell !== "bash") return `its shell ${shell.slice(0, 40)} is not served`;
+  if (shell !== undefined && shell !== "bash") return `its shell ${shell.slice(0, 40)} is not supported`;
   return {
     command: args === undefined ? command : [command, ...args].map(shellWord).join(" "),
     timeout: Math.min(timeout, LONGEST_TIMEOUT),

@@ -45,7 +45,7 @@ Deno.test("hooks come from the options, then from the files of the project and t
   for (const made of [root, home]) await Deno.remove(made, { recursive: true });
 });
 
-Deno.test("what is not served is told, and a broken file hides no other", async () => {
+Deno.test("unsupported entries are reported, and a broken file hides no other", async () => {
   const root = await folder({
     ".agents/hooks.json": "{",
     ".claude/settings.json": {
@@ -64,9 +64,9 @@ Deno.test("what is not served is told, and a broken file hides no other", async 
   assert.deepEqual(problems, [
     "Cannot use .agents/hooks.json: it is not JSON. Correct the file.",
     "A hook of .claude/settings.json for PreToolUse does not run: its matcher is not a regular expression. See :help agent-hooks.",
-    "A hook of .claude/settings.json for PreToolUse does not run: its type prompt is not served. See :help agent-hooks.",
-    "A hook of .claude/settings.json for Setup does not run: its event is not served. See :help agent-hooks.",
-    'Cannot use the hooks of .codex/hooks.json: "hooks" is no object. See :help agent-hooks.',
+    "A hook of .claude/settings.json for PreToolUse does not run: its type prompt is not supported. See :help agent-hooks.",
+    "A hook of .claude/settings.json for Setup does not run: its event is not supported. See :help agent-hooks.",
+    'Cannot use the hooks of .codex/hooks.json: "hooks" is not an object. See :help agent-hooks.',
   ]);
   await Deno.remove(root, { recursive: true });
 });

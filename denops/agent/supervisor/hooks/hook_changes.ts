@@ -1,25 +1,25 @@
-/** The files that hooks have changed over their overlays, until the engine has settled them. */
+/** Files that hooks have changed in their overlays, until the engine settles them. */
 import type { HookOutcome } from "../../protocol/results/hooks.ts";
 import type { ListedChanges } from "../commands/listed_changes.ts";
 import type { Rehearsal } from "../commands/rehearsal.ts";
 import type { EndedTurn } from "../commands/terminals.ts";
 
-interface HeldChanges {
+interface PendingChanges {
   readonly session: string;
   readonly rehearsal: Rehearsal;
   readonly hook: string;
 }
 
 /** An engine that settles nothing keeps at most this many. */
-const MOST_HELD = 20;
+const MOST_PENDING = 20;
 
 export class HookChanges implements AsyncDisposable {
   /** By terminal. */
-  readonly #open = new Map<string, HeldChanges>();
+  readonly #open = new Map<string, PendingChanges>();
 
   /**
-   * Undefined: nothing is to be kept.
    * @param names of the hooks @param isWhole false: one of them failed, and nothing is kept
+   * @returns undefined if nothing is kept
    */
   async add(
     session: string,
@@ -31,7 +31,7 @@ export class HookChanges implements AsyncDisposable {
     const summary = rehearsal.changes?.summary;
     if (summary === undefined) return undefined;
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size >= MOST_HELD) this.release(oldest);
+    if (oldest !== undefined && this.#open.size >= MOST_PENDING) this.release(oldest);
     const terminal = crypto.randomUUID();
     const hook = `the hook ${names.join(", ")}`.slice(0, 200);
     this.#open.set(terminal, { session, rehearsal, hook });

@@ -1,7 +1,7 @@
 /** Runs the hooks of a project at their events, after the user has approved each. */
 import { join } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
-import type { HookEvent, HookInput, HookOutcome, ShownHook } from "../../protocol/results/hooks.ts";
+import type { HookEvent, HookInput, HookOutcome, HookView } from "../../protocol/results/hooks.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { Slots } from "../../shared/slots.ts";
@@ -85,7 +85,7 @@ export class HookHost {
     return await hooksOf(user.hooks, { root, home });
   }
 
-  /** Looks up the events that have hooks, for the project's engine. @returns also the entries that are not served */
+  /** Looks up the events that have hooks, for the project's engine. @returns also the entries that are not supported */
   async open(): Promise<readonly string[]> {
     const { hooks, problems } = await this.hooks();
     this.#known = new Set(hooks.map(({ event }) => event));
@@ -93,9 +93,9 @@ export class HookHost {
   }
 
   /** For the user. @param denied globs of files that hooks must not read */
-  async list(denied: readonly string[]): Promise<readonly ShownHook[]> {
+  async list(denied: readonly string[]): Promise<readonly HookView[]> {
     const { hooks, problems } = await this.hooks();
-    const rows: ShownHook[] = [];
+    const rows: HookView[] = [];
     for (const hook of hooks) {
       const { id, scripts, trust } = await this.read(hook, denied);
       const state = this.#refused.has(id) ? "refused" : trust === "unknown" ? "not approved" : trust;
@@ -107,14 +107,14 @@ export class HookHost {
         description: describeHook(hook, scripts),
       });
     }
-    const unserved = problems.map((problem): ShownHook => ({
+    const unsupported = problems.map((problem): HookView => ({
       id: "",
       label: oneLine(problem),
-      state: "not served",
+      state: "unsupported",
       last: "",
       description: [oneLine(problem)],
     }));
-    return [...rows, ...unserved];
+    return [...rows, ...unsupported];
   }
 
   /** The user approves or refuses a hook of the list. @throws {Error} one line */
@@ -126,7 +126,7 @@ export class HookHost {
       this.#refused.delete(id);
       return;
     }
-    throw new Error("Cannot change the hook: it is another one by now. List them again.");
+    throw new Error("Cannot change the hook: it has changed since it was listed. List the hooks again.");
   }
 
   /** @throws {Error} one line */

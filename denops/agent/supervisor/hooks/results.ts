@@ -57,7 +57,7 @@ export class HookResults {
       ...failure === undefined ? [] : [`failed: ${oneLine(failure)}`],
       ...word === "deny" ? [`refused${because}`] : word === "ask" ? [`asks${because}`] : [],
       ...changed === undefined ? [] : [`changed the call; the model asked for: ${oneLine(callText(input))}`],
-      ...context === undefined ? [] : ["told the model something"],
+      ...context === undefined ? [] : ["added text for the model"],
       ...stop === undefined ? [] : [`ended the turn: ${oneLine(stop)}`],
     ];
     this.#last.set(id, results.length === 0 ? "no objection" : results.join(", "));

@@ -5,7 +5,7 @@ import { oneLine, visible } from "../screen/visible.ts";
 import { type Hook, isOfUser } from "./entries.ts";
 import type { HookScript } from "./scripts.ts";
 
-/** Of a script that is shown. */
+/** Limits of a script's text in a question. */
 const MOST_LINES = 60;
 const MOST_BYTES = 8_000;
 /** Columns of a hook's name. */
@@ -39,12 +39,12 @@ export class HookTrust {
     await this.#trust.approve(this.#parts(hook), { approved });
   }
 
-  /** Names the hook in this project. @param scripts absent: whatever their text is */
+  /** Identifies the hook with the text of its scripts in this project. */
   async idOf(hook: Hook, scripts: readonly HookScript[]): Promise<string> {
     return (await entryHash(this.#parts(hook, scripts))).slice(0, 32);
   }
 
-  /** A project's file is trusted in this project alone. @param scripts absent: whatever their text is */
+  /** A project's file is trusted in this project alone. @param scripts absent: any text of them */
   #parts(hook: Hook, scripts?: readonly HookScript[]): readonly unknown[] {
     const texts = scripts?.map(({ name, hash }) => [name, hash]) ?? "any";
     return ["hook", isOfUser(hook) ? "" : this.#root, hook, texts];

@@ -42,7 +42,7 @@ interface GuardPorts<Call> {
 }
 
 /** Asks the hooks about a call before it is judged. A changed call is judged like any other. */
-export async function guarded<Call extends KnownCall>(
+export async function guardCall<Call extends KnownCall>(
   call: Call,
   { hooks, root, read }: GuardPorts<Call>,
   signal: AbortSignal,
@@ -94,12 +94,12 @@ export async function guarded<Call extends KnownCall>(
  * Asks the hooks about a call whose command the user has edited and approved, so their questions are answered. The
  * user has not approved a change by a hook, so a changed call does not run.
  */
-export async function guardedEdit<Call extends KnownCall>(
+export async function guardEdit<Call extends KnownCall>(
   call: Call,
   ports: GuardPorts<Call>,
   signal: AbortSignal,
 ): Promise<GuardedCall<Call>> {
-  const guard = await guarded(call, ports, signal);
+  const guard = await guardCall(call, ports, signal);
   if (guard.type === "refused" || isDeepStrictEqual(argumentsOf(guard.call), argumentsOf(call))) return guard;
   const changed = `a hook has changed the command that the user edited to: ${
     JSON.stringify(argumentsOf(guard.call))

@@ -5,7 +5,7 @@ import type { ResultEntry } from "../../log/entries.ts";
 import { defined, isRecord } from "../../../shared/records.ts";
 import type { ToolCall } from "../../log/messages.ts";
 import { meantBy } from "../permission/meant_by.ts";
-import { afterCall, guarded, type GuardedCall, guardedEdit } from "../hooks/call_hooks.ts";
+import { afterCall, guardCall, type GuardedCall, guardEdit } from "../hooks/call_hooks.ts";
 import type { TurnHooks } from "../hooks/turn_hooks.ts";
 import { type CheckpointPorts, runCheckpointed } from "../permission/checkpointed.ts";
 import { settleEffects } from "../permission/effects.ts";
@@ -182,7 +182,7 @@ async function runCall(
   const { hooks, context: { workspace: { root } } } = ports;
   const read = (changed: ToolCall) => readCall(changed, ports.tools);
   try {
-    const guard = await traced("hooks", call, () => guarded(call, { hooks, root, read }, signal));
+    const guard = await traced("hooks", call, () => guardCall(call, { hooks, root, read }, signal));
     if (guard.type === "refused") {
       ports.emit({ type: "tool_start", call: startOf(call) });
       ports.emit({ type: "approval_answered", id: call.id, answer: "denied by rule", rule: "hook" });
@@ -265,7 +265,7 @@ async function asApproved(
   const read = (changed: ToolCall) => readCall(changed, tools);
   const args = JSON.stringify(withCommand(fitted.value, access, command));
   const edited = { ...read({ id: call.id, name: tool.name, arguments: args }), name: call.name };
-  return await traced("hooks", call, () => guardedEdit(edited, { hooks, root, read }, signal));
+  return await traced("hooks", call, () => guardEdit(edited, { hooks, root, read }, signal));
 }
 
 interface CallPermission {
