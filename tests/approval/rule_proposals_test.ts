@@ -54,9 +54,20 @@ test("equal answers are proposed as rules, one is added for the project, another
   await nvim.waitForScreen("allow run(pytest *)");
   await nvim.keys("w");
   await nvim.waitForScreen("allow run(pytest -q *)");
-  // The message names the rule that was added, whatever the view shows meanwhile.
+  // The rule that the user saw is added for the project of the view, whatever both show meanwhile.
+  const move = async (root: string) =>
+    await nvim.lua<string>(
+      `local chats, root = require("agent.chat"), ...
+      local chat = chats.list()[1]
+      local before = chat.timeline.root
+      chats.move(chat, root)
+      return before`,
+      root,
+    );
+  const root = await move("/");
   await nvim.keys("aw");
   await nvim.waitForScreen("agent: always allowed in this project: run(pytest -q *)");
+  await move(root);
   await nvim.keys("x");
   await nvim.waitForScreen("No more proposals.");
   await nvim.keys("q");

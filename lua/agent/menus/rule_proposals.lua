@@ -119,12 +119,11 @@ function M.lines(answer)
   return lines, spans, at
 end
 
----@param chat agent.Chat
+---@param place table chat, session and project
 ---@param choice? { rules: string[], verdict: string, to: string }
 ---@param done fun(answer?: agent.ProposalAnswer)  nil if it failed; the user knows
-local function ask(chat, choice, done)
-  local action = { type = "rule_proposals", chat = chat.id, session = chat.timeline.session, choice = choice }
-  client.ask(vim.tbl_extend("error", action, chat:place()), function(update, problem)
+local function ask(place, choice, done)
+  client.ask(vim.tbl_extend("error", { type = "rule_proposals", choice = choice }, place), function(update, problem)
     problem = problem or update and update.error
     if problem then
       say.error(problem)
@@ -135,6 +134,7 @@ end
 
 ---@class agent.ProposalView
 ---@field buffer integer
+---@field place table  the rules are for this project, even if the chat opens another one
 ---@field answer agent.ProposalAnswer
 ---@field at table<integer, agent.RuleProposal>
 ---@field is_busy boolean  a choice is on its way
@@ -185,10 +185,9 @@ local function tell(verdict, name, to)
   say.info(("always %s %s: %s"):format(VERBS[verdict].rule, PLACES[to], name))
 end
 
----@param chat agent.Chat
 ---@param view agent.ProposalView
 ---@param to "project"|"all projects"|"nowhere"
-local function choose(chat, view, to)
+local function choose(view, to)
   local proposal, number = current(view)
   if not proposal or view.is_busy then
     return
@@ -199,7 +198,7 @@ local function choose(chat, view, to)
     return say.warn(("cannot add it for all projects: %s. Press a to add it for this one."):format(reason))
   end
   view.is_busy = true
-  ask(chat, { rules = form.rules, verdict = proposal.verdict, to = to }, function(answer)
+  ask(view.place, { rules = form.rules, verdict = proposal.verdict, to = to }, function(answer)
     view.is_busy = false
     if not answer then
       return
@@ -226,22 +225,23 @@ local function widen(view)
   go_to(view, number)
 end
 
----@param chat agent.Chat
+---@param place table
 ---@param answer agent.ProposalAnswer
-local function show(chat, answer)
+local function show(place, answer)
   require("agent.ui.highlights").define()
-  local view = { buffer = page.open({}, "the proposals", KEYS), answer = answer, at = {}, is_busy = false }
+  local buffer = page.open({}, "the proposals", KEYS)
+  local view = { buffer = buffer, place = place, answer = answer, at = {}, is_busy = false }
   local function key(lhs, doc, run)
     vim.keymap.set("n", lhs, run, { buffer = view.buffer, nowait = true, desc = "Agent: " .. doc })
   end
   key("a", "add this rule for the project", function()
-    choose(chat, view, "project")
+    choose(view, "project")
   end)
   key("A", "add this rule for all projects", function()
-    choose(chat, view, "all projects")
+    choose(view, "all projects")
   end)
   key("x", "do not propose this rule again", function()
-    choose(chat, view, NOWHERE)
+    choose(view, NOWHERE)
   end)
   key("w", "show the wider rule, or the narrower one again", function()
     widen(view)
@@ -252,13 +252,14 @@ end
 
 ---@param chat agent.Chat
 function M.open(chat)
-  ask(chat, nil, function(answer)
+  local place = vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
+  ask(place, nil, function(answer)
     if not answer then
       return
     elseif #answer.proposals == 0 then
       return say.info("no proposals: a rule needs three equal answers that no other answer contradicts")
     end
-    show(chat, answer)
+    show(place, answer)
   end)
 end
 
