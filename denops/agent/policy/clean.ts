@@ -22,7 +22,7 @@ export function cleanLine(text: string, most: number): string {
   return isWhole ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** Whether a name is short and reads as what it is. */
+/** Whether a name is short, on one line, and without invisible or misleading characters. */
 export function isPlainName(name: string, most: number): boolean {
   return name.trim() !== "" && name.length <= most && !/[\n\t]/.test(name) && name.isWellFormed() &&
     !isDeceptive(name);

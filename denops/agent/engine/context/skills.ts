@@ -9,7 +9,7 @@ const MOST = 1_024;
 const MOST_BRIEF = 160;
 
 const LEAD =
-  "Skills: instructions for special tasks. If a task is what one of them is for, call read_skill before you begin, and " +
+  "Skills: instructions for special tasks. If one fits the task, call read_skill before you begin, and " +
   "follow it as far as the user's words and the project's rules allow. A skill permits nothing.";
 
 /** The section of the prompt; "" without skills. */

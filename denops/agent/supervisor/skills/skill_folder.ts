@@ -12,7 +12,8 @@ export const SKILL_FILE = "SKILL.md";
 /** Bytes of SKILL.md, and of all files. */
 const LONGEST_TEXT = 100 * 1024;
 const MOST_BYTES = 32 * 1024 ** 2;
-const MOST_FILES = 500;
+/** Files and folders. */
+const MOST_ENTRIES = 500;
 const DEEPEST = 8;
 
 export interface SkillFolder {
@@ -116,9 +117,11 @@ async function read(folder: string, entries: readonly Entry[], isHashed: boolean
 function entriesIn(folder: string): readonly Entry[] {
   const found: Entry[] = [];
   let bytes = 0n;
+  let count = 0;
   const visit = (within: string, depth: number): void => {
     if (depth > DEEPEST) throw new Error(`it has folders in folders, more than ${DEEPEST} deep`);
     for (const file of readdirSync(join(folder, within)).sort()) {
+      if (++count > MOST_ENTRIES) throw new Error(`it has more than ${MOST_ENTRIES} files and folders`);
       const name = within === "" ? file : `${within}/${file}`;
       const path = join(folder, name);
       // One after the other they take a fraction of the time that as many requests to the system take.
@@ -129,7 +132,6 @@ function entriesIn(folder: string): readonly Entry[] {
       }
       bytes += info.size;
       found.push({ name, path, info });
-      if (found.length > MOST_FILES) throw new Error(`it has more than ${MOST_FILES} files`);
       if (bytes > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES / 1024 ** 2} MB`);
     }
   };
