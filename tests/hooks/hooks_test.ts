@@ -27,7 +27,10 @@ exit 0
 const entry = (command: string) => ({ type: "command", command });
 const SETTINGS = JSON.stringify({
   hooks: {
-    PreToolUse: [{ matcher: "Bash", hooks: [entry('bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh')] }],
+    PreToolUse: [
+      { matcher: "Bash", hooks: [entry('bash "$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh')] },
+      { matcher: "WebFetch", hooks: [entry("python3 tools/pages.py")] },
+    ],
     PostToolUse: [{ matcher: "Edit|Write", hooks: [entry("bash .claude/hooks/format.sh")] }],
   },
 });
@@ -60,6 +63,7 @@ const test = inOneNeovim({
     "a.txt": "one\n",
     ".claude/settings.json": SETTINGS,
     ".claude/hooks/guard.sh": GUARD,
+    "tools/pages.py": "import json",
     ".claude/hooks/format.sh": FORMAT,
   },
   options: `sessions = { title = false }`,
@@ -108,10 +112,13 @@ test(
 ---
 call write {"path": "b.txt", "content": "two   \\n"}
 ---
+call write {"path": "tools/json.py", "content": "exit()"}
+---
 say Done.`);
     await nvim.command("Agent Remove it");
     await answer(nvim, "run the hook guard.sh at PreToolUse of Bash", "a");
     await answer(nvim, "run the hook format.sh at PostToolUse of Edit|Write", "a");
+    await answer(nvim, "a hook that guards calls may load it", "r");
     await waitForTurn(nvim);
     await waitForChat(nvim, "Blocked: rm is not allowed");
     assert.equal(await project.read("a.txt"), "one\n");

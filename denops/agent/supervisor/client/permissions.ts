@@ -6,8 +6,11 @@ import type { CommandView } from "../commands/command_place.ts";
 import { ApprovalLog } from "../gate/approval_log.ts";
 import { RuleBook } from "../gate/rule_book.ts";
 import { hookFolders } from "../git/hooks.ts";
+import { hooksOf } from "../hooks/entries.ts";
+import { guardFolders } from "../hooks/scripts.ts";
 import type { DescribedPlace } from "../project/described_files.ts";
 import type { SearchOptions } from "../project/place.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 
 /** Chats are numbered from 1; this one has no rules of its own. */
 export const NO_CHAT = 0;
@@ -15,7 +18,7 @@ export const NO_CHAT = 0;
 export class ProjectPermissions {
   /** Real paths, the project's folder first. */
   readonly roots: readonly string[];
-  /** The options; git's hook folders are among the files that are never safe to write. */
+  /** The options; the folders of git's hooks and of guards are among the files that are never safe to write. */
   readonly user: UserConfig;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
@@ -49,7 +52,10 @@ export class ProjectPermissions {
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
     const sandbox = new CommandSandbox(roots, user);
     const commands = { sandboxed: await sandbox.hold() !== "none", shell: await sandbox.shellName() };
-    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots)];
+    const { HOME: home } = neovimEnvironment();
+    const { hooks } = await hooksOf(user.hooks, { root, home });
+    const guarded = await guardFolders(hooks, root, home);
+    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots), ...guarded];
     return new ProjectPermissions(roots, { ...user, safe_to_write }, rules, sandbox, commands);
   }
 

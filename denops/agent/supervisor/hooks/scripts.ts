@@ -1,8 +1,9 @@
 /** The files that a hook's command names: the approval covers their text, and exactly this text runs. */
-import { join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { judgeCommand } from "../../policy/command.ts";
-import { globMatcher } from "../../policy/glob.ts";
+import { globMatcher, literalGlob } from "../../policy/glob.ts";
 import { isInside } from "../../policy/path.ts";
+import type { SafeToWrite } from "../../protocol/config.ts";
 import { encodeHex } from "../system/hex.ts";
 import { oneFile } from "../system/one_file.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
@@ -30,6 +31,10 @@ interface ScriptPlace {
 
 const LARGEST = 1024 * 1024;
 const MOST_SCRIPTS = 20;
+/** Of a command; a hostile project names many. */
+const MOST_PATHS = 500;
+/** Names of scripts; others are data or settings. */
+const SCRIPT = /^[^.]+$|\.(?:sh|bash|py|js|mjs|cjs|ts|rb|pl|lua)$/;
 
 /** A file that changes while it is read counts as missing: then the hook is another one. */
 export async function scriptsOf(
@@ -80,7 +85,9 @@ function namedPaths(command: string, folder: string, home: string | undefined): 
   let current = folder;
   const pathOf = (word: string) =>
     home !== undefined && /^~(?=\/|$)/.test(word) ? join(home, word.slice(1)) : resolve(current, word);
-  const add = (word: string) => paths.add(resolve(folder, word)).add(pathOf(word));
+  const add = (word: string) => {
+    if (paths.size < MOST_PATHS) paths.add(resolve(folder, word)).add(pathOf(word));
+  };
   for (const { words } of judgeCommand(line).commands) {
     words.forEach(add);
     const [name = "", target = "~"] = words;
@@ -104,6 +111,30 @@ export async function namesInside(
     if (roots.some((root) => isInside(path, root) || isInside(real, root))) return true;
   }
   return false;
+}
+
+/** Entries of `safe_to_write`: the folders of guards' scripts. These may load files that their approval does not cover. */
+export async function guardFolders(
+  hooks: readonly Hook[],
+  root: string,
+  home: string | undefined,
+): Promise<readonly SafeToWrite[]> {
+  const folders = new Set<string>();
+  for (const { command } of hooks.filter(({ event }) => event === "PreToolUse")) {
+    for (const path of namedPaths(command, root, home)) {
+      const real = await Deno.realPath(path).catch(() => undefined);
+      if (real === undefined || !SCRIPT.test(basename(real))) continue;
+      const { isFile } = await Deno.stat(real).catch(() => ({ isFile: false }));
+      if (!isFile) continue;
+      for (const file of [path, real]) folders.add(dirname(file));
+    }
+  }
+  // Guards in the project's own folder would make every file sensitive.
+  return [...folders].filter((folder) => folder !== root && isInside(folder, root)).map((folder) => ({
+    glob: `${literalGlob(relative(root, folder))}/**`,
+    safe: false,
+    reason: "a hook that guards calls may load it",
+  }));
 }
 
 /** The approved texts, in the places of the files. @param folder of the supervisor */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { namesInside, scriptsOf } from "./scripts.ts";
+import type { Hook } from "./entries.ts";
+import { guardFolders, namesInside, scriptsOf } from "./scripts.ts";
 
 const FILES = ["my guard.sh", "hooks/g.sh", "hooks/my guard.sh", "g.sh", "rules.txt"];
 
@@ -45,4 +46,36 @@ Deno.test("an approval covers each file that a command names, however it is quot
     ] as const
   ) assert.equal(await namesInside([root], command, home, home), expected, command);
   await Deno.remove(base, { recursive: true });
+});
+
+Deno.test("the folders of guards' scripts are sensitive", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  for (const file of ["a.sh", "tools/b.py", "tools (old)/c", "src/d.ts", "config/e.json", "web/f.js"]) {
+    await Deno.mkdir(join(root, file, ".."), { recursive: true });
+    await Deno.writeTextFile(join(root, file), "");
+  }
+  await Deno.symlink("src", join(root, "link"));
+  const globsOf = async (event: Hook["event"], command: string) => {
+    const hook: Hook = {
+      event,
+      command,
+      matcher: "",
+      rule: undefined,
+      timeout: 1,
+      failsClosed: false,
+      file: undefined,
+      cursor: undefined,
+    };
+    return (await guardFolders([hook], root, "/none")).map(({ glob }) => glob);
+  };
+  const command =
+    "bash a.sh; python3 tools/b.py config/e.json; bash 'tools (old)/c'; deno run link/d.ts tools";
+  assert.deepEqual(await globsOf("PreToolUse", command), [
+    "tools/**",
+    "tools \\(old\\)/**",
+    "link/**",
+    "src/**",
+  ]);
+  assert.deepEqual(await globsOf("PostToolUse", "node web/f.js"), []);
+  await Deno.remove(root, { recursive: true });
 });
