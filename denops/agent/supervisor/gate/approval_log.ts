@@ -233,8 +233,13 @@ function titleOf({ accesses: access, title }: Pick<LoggedApproval, "accesses" | 
     case "fetch":
       return oneLine(`fetch ${access.url}`);
     case "file": {
-      const named = access.files.map(({ path }) => path.named).filter((name) => !title.includes(name));
-      return oneLine([title, ...named].join(", "));
+      const words = title.split(/[\s,]+/);
+      const unnamed = access.files.filter((file) =>
+        file.access !== "list" && !words.includes(file.path.named)
+      )
+        .map((file) => `${file.access} ${file.path.named}`);
+      // A long title cuts no name off.
+      return oneLine(unnamed.length === 0 ? title : `${unnamed.join(", ")} (${title})`);
     }
     default:
       return title;

@@ -75,14 +75,14 @@ Deno.test("an engine that lies in its titles: the log names what was judged", as
     { kind: "command", cwd: "/p", timeout: 1, background: false, command: "make evil\nrm -rf x" },
     {
       kind: "file",
-      files: [{ access: "write", path: path("src/a.ts") }, { access: "write", path: path("b") }],
+      files: [{ access: "write", path: path("src/a.ts") }, { access: "write", path: path("e") }],
     },
     { kind: "fetch", url: "https://evil.example/" },
   ];
   for (const access of accesses) log.add({ ...entry("edit src/a.ts"), accesses: access });
   assert.deepEqual((await log.entries()).map(({ title }) => title), [
     "run make evil ⏎ rm -rf x",
-    "edit src/a.ts, b",
+    "write e (edit src/a.ts)",
     "fetch https://evil.example/",
   ]);
 });

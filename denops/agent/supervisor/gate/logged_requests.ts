@@ -5,14 +5,14 @@ import { pauses } from "../../shared/pauses.ts";
 import { oneLine } from "../screen/visible.ts";
 import { accessOf, approvalPhrase, isRule, type LoggedApproval } from "./approval_log.ts";
 
-/** No place of a case. */
+/** In place of an index: several commands have this id. */
 const SEVERAL = -1;
 
 /** @param entries oldest first */
 export async function loggedCases(entries: readonly LoggedApproval[]): Promise<readonly LoggedCase[]> {
   const pause = pauses();
   const cases: LoggedCase[] = [];
-  /** Where the command of a call is. */
+  /** By call: the index of its command. */
   const commands = new Map<string, number>();
   for (const entry of entries) {
     await pause();
