@@ -9,6 +9,8 @@ import { conversation, type Dialect, dialectOf, ModelBody, toolCount } from "./d
 import { geminiChunks, sideAnswer } from "./gemini.ts";
 
 const SCRIPT = /SCRIPT:([A-Za-z0-9+/]+=*)/g;
+/** Gemini cannot load a session in the minute in which it began, so it gets the earlier turns, and their scripts, as text. */
+const EARLIER_TURNS = /<earlier_turns>[^]*<\/earlier_turns>/g;
 
 /** A message that makes the model answer so. @param script one answer for each request */
 export function scripted(message: string, script: string): string {
@@ -59,7 +61,7 @@ function lookUp(path: string): unknown {
 function answerTo(body: ModelBody): Answer {
   // Titles and the like.
   if (toolCount(body) < 2) return saying("A title");
-  const said = conversation(body);
+  const said = conversation(body).map(({ who, text }) => ({ who, text: text.replace(EARLIER_TURNS, "") }));
   const at = said.findLastIndex(({ who, text }) => who === "user" && text.match(SCRIPT) !== null);
   const [, code = ""] = [...said[at]?.text.matchAll(SCRIPT) ?? []].at(-1) ?? [];
   const { answers } = parseScript(new TextDecoder().decode(Uint8Array.fromBase64(code)));
