@@ -249,10 +249,14 @@ local function show_agents(report)
   for _, agent in ipairs(agents.known) do
     (agent.ready and health.ok or health.warn)(("%s: %s"):format(agent.name, agent.text))
   end
-  if #agents.known > 0 and commands and commands.rehearses ~= "" then
-    health.warn("No overlay, so none of them starts here: " .. commands.rehearses)
-  elseif #agents.known > 0 and commands then
-    health.ok("They run over an overlay of the project: their changes are judged before they are kept")
+  if #agents.known > 0 and commands then
+    if commands.rehearses == "" then
+      health.ok("They run over an overlay of the project: their changes are judged before they are kept")
+    elseif commands.level == "bubblewrap" then
+      health.info("No overlay, so they work on a copy of the project: " .. commands.rehearses)
+    else
+      health.warn("No sandbox for them, so none of them starts here: " .. commands.rehearses)
+    end
   end
   if #agents.absent > 0 then
     local names = table.concat(agents.absent, ", ")

@@ -29,7 +29,7 @@ Deno.test({
         { roots: [project.root], state: state.root, store },
         NOTHING,
       );
-      await using agent = await sandboxedShell(overlay.enter, project.root, state.root);
+      await using agent = await sandboxedShell(overlay, project.root, state.root);
       assert.match(await agent.run("echo x > new.txt; cat a.txt"), /Read-only file system[^]*one/);
 
       await overlay.renew(NOTHING);
@@ -80,7 +80,7 @@ Deno.test({
         { roots: [project.root], state: state.root, store },
         hidden,
       );
-      await using agent = await sandboxedShell(overlay.enter, project.root, state.root);
+      await using agent = await sandboxedShell(overlay, project.root, state.root);
       const look =
         `cd ${project.root}; cat .env keys/* later; rm -rf .env keys; mv .env moved; mv keys other; echo x > .env; ln .env l; true`;
       assert.doesNotMatch(await agent.run(look), /hush/);
@@ -116,7 +116,7 @@ Deno.test({
         { roots: [project.root], state: state.root, store },
         NOTHING,
       );
-      await using agent = await sandboxedShell(overlay.enter, project.root, state.root);
+      await using agent = await sandboxedShell(overlay, project.root, state.root);
       await overlay.renew(NOTHING);
       await agent.run(`cd ${project.root}; exec 7>>a.txt 8>log; echo one >&7`);
       assert.equal(await overlay.freeze(), false);
@@ -147,7 +147,7 @@ Deno.test({
         limits: { bytes: 2 ** 20, files: 100 },
       };
       await using overlay = await TurnOverlay.start(options, NOTHING);
-      await using agent = await sandboxedShell(overlay.enter, project.root, state.root);
+      await using agent = await sandboxedShell(overlay, project.root, state.root);
       for (let turn = 0; turn < 3; turn++) {
         await overlay.renew(NOTHING);
         assert.equal(await overlay.isPastLimits(), false);

@@ -70,17 +70,20 @@ function agentLine({ what, file, line }: Turn["steps"][number], root: string): s
   }
 }
 
-Deno.test({
-  name:
-    "random turns, and a user who saves at random moments: nothing of the user's is lost, and undo is exact",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
-    await using folder = await checkpointedFolder({});
-    await using agent = await hostedShell({}, { project: folder.project });
-    const play = (turn: Turn) => playTurn(turn, folder, agent);
-    await fc.assert(fc.asyncProperty(turns, play), { numRuns: IS_FULL ? 100 : 6 });
-  },
-});
+for (const overlays of [true, false]) {
+  Deno.test({
+    name: `random turns over ${
+      overlays ? "overlays" : "copies"
+    }, and a user who saves at random moments: ${"nothing of the user's is lost, and undo is exact"}`,
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      await using folder = await checkpointedFolder({});
+      await using agent = await hostedShell({}, { project: folder.project, overlays });
+      const play = (turn: Turn) => playTurn(turn, folder, agent);
+      await fc.assert(fc.asyncProperty(turns, play), { numRuns: IS_FULL ? 100 : 6 });
+    },
+  });
+}
 
 async function playTurn(
   { steps, late }: Turn,

@@ -28,6 +28,8 @@ interface HostedOptions {
   readonly project?: Scratch;
   /** The editor behind the tools. */
   readonly tools?: Partial<EditorToolPorts>;
+  /** False: none can be mounted here. */
+  readonly overlays?: boolean;
   /** The home folder's files. */
   readonly home?: Readonly<Record<string, string>>;
 }
@@ -43,6 +45,11 @@ export async function hostedShell(files: Readonly<Record<string, string>>, optio
   const { denied = [], row, hosts = [], variables } = options;
   const environment = { ...Deno.env.toObject(), HOME: home.root, ...variables };
   const { sandbox } = commandRunner([project.root], state.root, denied, { home: home.root });
+  if (options.overlays === false) {
+    Object.assign(sandbox, {
+      rehearses: () => Promise.resolve({ works: false, reason: "no overlays here" }),
+    });
+  }
   const spools: { readonly folder: string; readonly since: number | undefined }[] = [];
   const host = new AgentHost({
     roots: [project.root],
@@ -64,7 +71,7 @@ export async function hostedShell(files: Readonly<Record<string, string>>, optio
   let text = "";
   let last: ScreenResult<"agent_end"> | undefined;
   return {
-    ...{ project, state, home, host, pipes, pipe, spools },
+    ...{ project, state, home, host, pipes, pipe, spools, hasOverlays: options.overlays !== false },
     /** @returns both outputs of the line */
     async run(line: string): Promise<string> {
       await pipes.write(pipe, `${line}\0`);

@@ -1,4 +1,5 @@
 /** A shell that lives in a sandbox over overlays and runs lines, as the tools of an agent do. */
+import type { TurnRoots } from "../../../denops/agent/supervisor/commands/overlay/turn_roots.ts";
 import { bwrapArguments } from "../../../denops/agent/supervisor/system/sandbox/mounts.ts";
 import { commandMounts } from "../../../denops/agent/supervisor/system/sandbox/command_mounts.ts";
 import { findProgram, sandbox } from "../../../denops/agent/supervisor/system/sandbox.ts";
@@ -9,9 +10,9 @@ export interface SandboxedShell extends AsyncDisposable {
   run(line: string): Promise<string>;
 }
 
-/** @param enter the command line that enters the overlays @param state the supervisor's folder */
+/** @param state the supervisor's folder */
 export async function sandboxedShell(
-  enter: readonly string[],
+  turnRoots: Pick<TurnRoots, "enter" | "mounts">,
   root: string,
   state: string,
 ): Promise<SandboxedShell> {
@@ -31,9 +32,9 @@ export async function sandboxedShell(
     gitConfig: undefined,
   });
   const bash = await findProgram("bash", [root]) ?? "bash";
-  const inner = bwrapArguments({ network: false, cwd: root, mounts });
+  const inner = bwrapArguments({ network: false, cwd: root, mounts: [...mounts, ...turnRoots.mounts] });
   const script = `while read -r -d '' line; do eval "$line" 2>&1; printf '\\0'; done`;
-  const [program = "", ...args] = [...enter, found.bwrap, ...inner, "--", bash, "-c", script];
+  const [program = "", ...args] = [...turnRoots.enter, found.bwrap, ...inner, "--", bash, "-c", script];
   const process = new Deno.Command(program, {
     args,
     stdin: "piped",

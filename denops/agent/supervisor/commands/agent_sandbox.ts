@@ -1,25 +1,28 @@
-/** The sandbox of programs that live over overlays of a workspace for several turns: agents from elsewhere. */
+/** The sandbox of programs that live over overlays or copies of a workspace for several turns: agents from elsewhere. */
 import type { UserConfig } from "../../protocol/config.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { gitOverlaid } from "../git/guard.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import type { Mount } from "../system/sandbox/mounts.ts";
 import { hiddenInGit, overlaidProgram, type StartedCommand } from "./bubblewrap.ts";
 import type { CommandView } from "./command_place.ts";
 import { overlaySupport } from "./overlay/probe.ts";
-import { type HiddenPaths, TurnOverlay } from "./overlay/turn_overlay.ts";
+import { TurnCopy } from "./overlay/turn_copy.ts";
+import { TurnOverlay } from "./overlay/turn_overlay.ts";
+import type { HiddenPaths, TurnRoots } from "./overlay/turn_roots.ts";
 import type { CommandSandbox } from "./sandbox.ts";
 
 interface AgentSandboxOptions {
   /** Real paths, the project first. */
   readonly roots: readonly string[];
   readonly user: Pick<UserConfig, "command_read" | "command_write" | "socket" | "state_dir">;
-  readonly sandbox: Pick<CommandSandbox, "rehearses" | "view">;
+  readonly sandbox: Pick<CommandSandbox, "hold" | "rehearses" | "view">;
   /** Neovim's own. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 interface OverlaidOptions {
-  readonly overlay: TurnOverlay;
+  readonly turnRoots: TurnRoots;
   /** Mounts beside those of a command. */
   readonly more: readonly Mount[];
   /** It creates sandboxes for its own commands. */
@@ -34,18 +37,23 @@ export class AgentSandbox {
   }
 
   /**
-   * Starts overlays of the roots, which git's folders outside of them follow.
+   * Overlays of the roots, or copies where overlays do not work. Git's folders outside of the roots follow them.
    * @param denied globs of unreadable files
    * @throws {Error} half a sentence
    */
-  async overlay(denied: readonly string[]): Promise<TurnOverlay> {
-    const { roots, user: { state_dir: state }, sandbox } = this.#options;
+  async turnRoots(denied: readonly string[]): Promise<TurnRoots> {
+    const { roots: own, user: { state_dir: state }, sandbox } = this.#options;
+    const roots = [...own, ...this.#git.bound];
     const found = await sandbox.rehearses();
-    if (!found.works) throw new Error(found.reason);
-    const all = [...roots, ...this.#git.bound];
-    const disk = await overlaySupport({ roots: all, state, store: "disk" });
-    const options = { roots: all, state, store: disk.works ? "disk" : found.store } as const;
-    return await TurnOverlay.start(options, await this.hiddenPaths(denied));
+    if (found.works) {
+      const disk = await overlaySupport({ roots, state, store: "disk" });
+      const store = disk.works ? "disk" : found.store;
+      return await TurnOverlay.start({ roots, state, store }, await this.hiddenPaths(denied));
+    }
+    if (await sandbox.hold() !== "bubblewrap") throw new Error(found.reason);
+    return await TurnCopy.start({ roots, state }, await this.hiddenPaths(denied)).catch((error) => {
+      throw new Error(`${found.reason}; a copy does not work either: ${messageOf(error)}`);
+    });
   }
 
   /** The paths that no turn sees. @throws {Error} half a sentence, if they cannot be hidden */
@@ -60,20 +68,21 @@ export class AgentSandbox {
   }
 
   /**
-   * The command line of a program over overlays. It has no network.
+   * The command line of a program over these roots. It has no network.
    * @param words the program and its arguments
    * @throws {Error} half a sentence
    */
   async program(
     words: readonly string[],
     denied: readonly string[],
-    { overlay, more, ownSandbox }: OverlaidOptions,
+    { turnRoots: { enter, mounts }, more, ownSandbox }: OverlaidOptions,
   ): Promise<Pick<StartedCommand, "program" | "args">> {
     const { roots, user, environment = neovimEnvironment() } = this.#options;
     const [cwd = ""] = roots;
     const view = await this.#view(denied);
     const places = { roots, user, environment, view, git: this.#git, write: [], scratch: undefined };
-    return await overlaidProgram(words, cwd, { ...places, enter: overlay.enter }, { more, ownSandbox });
+    const all = [...mounts, ...more];
+    return await overlaidProgram(words, cwd, { ...places, enter }, { more: all, ownSandbox });
   }
 
   get #git() {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { UserConfig } from "../../protocol/config.ts";
 import type { ScreenResult } from "../../protocol/screen_requests.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { AgentSandbox } from "../commands/agent_sandbox.ts";
 import type { CommandSandbox } from "../commands/sandbox.ts";
 import type { EndedTurn } from "../commands/terminals.ts";
@@ -65,9 +66,9 @@ export class AgentHost {
     const { roots, user, environment, denied, hosts, tools } = this.#options;
     const row = agentRow(name, user);
     await using stack = new AsyncDisposableStack();
-    const overlay = stack.use(
-      await this.#sandbox.overlay(denied()).catch((error) => {
-        const reason = `agents run over overlays only, and ${error.message}`;
+    const turnRoots = stack.use(
+      await this.#sandbox.turnRoots(denied()).catch((error) => {
+        const reason = `agents run over overlays, and ${messageOf(error)}`;
         throw new Error(`Cannot start ${row.title}: ${reason}. See :help agent-other-turns.`);
       }),
     );
@@ -79,9 +80,9 @@ export class AgentHost {
       hosts: () => [...this.#hosts.allowed(name), ...hosts()],
       onRefused: (host: string) => this.#hosts.refuse(name, host),
     };
-    const { program, proxy } = await startAgentProgram(row, overlay, place);
+    const { program, proxy } = await startAgentProgram(row, turnRoots, place);
     const hiddenPaths = (globs: readonly string[]) => this.#sandbox.hiddenPaths(globs);
-    const turns = new AgentTurns({ row, overlay, program, proxy, hiddenPaths });
+    const turns = new AgentTurns({ row, turnRoots, program, proxy, hiddenPaths });
     stack.move();
     const ended = async () => {
       await program.ended?.();

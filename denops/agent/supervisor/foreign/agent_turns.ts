@@ -1,4 +1,4 @@
-/** A running agent from elsewhere, whose turns write to overlays of the workspace. */
+/** A running agent from elsewhere, whose turns write to overlays or copies of the workspace. */
 import { patternOf } from "../../policy/hosts.ts";
 import type { CommandEffects } from "../../protocol/commands.ts";
 import type { ForeignAgent } from "../../protocol/options/foreign_agents.ts";
@@ -7,7 +7,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import type { ListedChanges } from "../commands/listed_changes.ts";
 import type { OverlayChanges } from "../commands/overlay/changes.ts";
-import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
+import type { HiddenPaths, TurnRoots } from "../commands/overlay/turn_roots.ts";
 import { memoryOf, processTree } from "../commands/process_tree.ts";
 import type { EndedTurn } from "../commands/terminals.ts";
 import type { AllowProxy } from "../network/allow_proxy.ts";
@@ -18,7 +18,7 @@ import { TurnBases } from "./turn_bases.ts";
 import { turnChanges } from "./turn_changes.ts";
 
 interface TurnOptions {
-  /** Real paths: the first ones of the overlay. */
+  /** Real paths: the first ones of the turn's. */
   readonly roots: readonly string[];
   /** Globs of files that the turn must not read. */
   readonly denied: readonly string[];
@@ -30,10 +30,10 @@ interface TurnOptions {
 
 interface AgentParts {
   readonly row: ForeignAgent;
-  readonly overlay: TurnOverlay;
+  readonly turnRoots: TurnRoots;
   readonly program: PipeProgram;
   readonly proxy: AllowProxy;
-  hiddenPaths(denied: readonly string[]): Promise<Parameters<TurnOverlay["renew"]>[0]>;
+  hiddenPaths(denied: readonly string[]): Promise<HiddenPaths>;
 }
 
 interface Turn extends TurnOptions {
@@ -49,8 +49,6 @@ interface Turn extends TurnOptions {
 const LONGEST_LIST_MS = 120_000;
 const WATCH_MS = 1_000;
 const IDLE_SHARE = 10;
-/** The kernel allows 100,000 in a namespace, and each layer stays. */
-const MOST_MOUNTS = 40_000;
 /** Of all processes of an agent. */
 const MOST_PROCESSES = 2_048;
 const MOST_MEMORY = Math.max(4 * 1024 ** 3, Deno.systemMemoryInfo().total * 3 / 4);
@@ -76,22 +74,24 @@ export class AgentTurns implements AsyncDisposable {
 
   /** By the file system's clock. */
   now(): Promise<number> {
-    return this.#parts.overlay.now();
+    return this.#parts.turnRoots.now();
   }
 
   /** Drops what was not kept of the last turn. @throws {Error} one line */
   begin(session: string, options: TurnOptions): Promise<void> {
     return this.#next(async () => {
-      const { overlay, hiddenPaths } = this.#parts;
+      const { turnRoots, program: { process }, hiddenPaths } = this.#parts;
       await this.#turn?.bases.stop();
       this.#turn = undefined;
-      await overlay.freeze();
-      if (overlay.mounts > MOST_MOUNTS) {
+      await turnRoots.freeze();
+      if (turnRoots.isWornOut) {
         this.#kill("it has run for too many turns");
         throw new Error("it has run for too many turns. Send the message again: the agent starts anew");
       }
-      await overlay.renew(await hiddenPaths(options.denied));
-      const bases = new TurnBases(overlay, options.roots, options.spool);
+      const hidden = await hiddenPaths(options.denied);
+      if (turnRoots.isFrozenBetweenTurns) await turnRoots.renew(hidden);
+      else await whileStopped(process, () => turnRoots.renew(hidden));
+      const bases = new TurnBases(turnRoots, options.roots, options.spool);
       bases.watch();
       this.#turn = { ...options, session, bases, terminal: crypto.randomUUID(), listed: new Map() };
     });
@@ -147,23 +147,26 @@ export class AgentTurns implements AsyncDisposable {
     await this.#turn?.bases.stop();
     await this.#last.catch(() => {});
     this.#turn = undefined;
-    await this.#parts.overlay[Symbol.asyncDispose]();
+    await this.#parts.turnRoots[Symbol.asyncDispose]();
   }
 
   /** @param only these paths; undefined: all */
   async #list(turn: Turn, only: ReadonlySet<string> | undefined) {
-    const { overlay, program: { process }, row: { title } } = this.#parts;
+    const { turnRoots, program: { process }, row: { title } } = this.#parts;
     if (this.#killed !== undefined) throw new Error(this.#killed);
     const { roots, conflicts, bases } = turn;
     await bases.stop();
     const signal = AbortSignal.timeout(LONGEST_LIST_MS);
     const look = async (isOpen: boolean) => {
       await bases.look();
-      const found = sameVersions(await overlay.list(signal), turn.listed, only === undefined);
+      const found = sameVersions(await turnRoots.list(signal), turn.listed, only === undefined);
+      // Only a list tells what has changed in a copy.
+      if (!turnRoots.isFrozenBetweenTurns) await bases.look();
       const baseOf = bases.of.bind(bases);
-      return await turnChanges(found, { overlay, roots, conflicts, title, isOpen, only, baseOf });
+      return await turnChanges(found, { turnRoots, roots, conflicts, title, isOpen, only, baseOf });
     };
-    if (await overlay.freeze()) return await look(false);
+    if (!turnRoots.isFrozenBetweenTurns) return await whileStopped(process, () => look(false));
+    if (await turnRoots.freeze()) return await look(false);
     // A file is open for writing, so the kernel leaves the overlay writable.
     const result = await whileStopped(process, () => look(true));
     return { ...result, notes: [...result.notes, STILL_OPEN] };
@@ -188,11 +191,11 @@ export class AgentTurns implements AsyncDisposable {
   async #check(): Promise<void> {
     const isWorking = this.#turn !== undefined && this.#turn.ended === undefined;
     if (!isWorking && this.#checks++ % IDLE_SHARE > 0) return;
-    const { overlay, program: { process } } = this.#parts;
+    const { turnRoots, program: { process } } = this.#parts;
     const tree = await processTree(process.pid, MOST_PROCESSES);
     if (tree.length > MOST_PROCESSES) this.#kill(`it started more than ${MOST_PROCESSES} processes`);
     else if (memoryOf(tree) > MOST_MEMORY) this.#kill("it took too much memory");
-    else if (await overlay.isPastLimits()) this.#kill("it wrote more than can be listed");
+    else if (await turnRoots.isPastLimits()) this.#kill("it wrote more than can be listed");
   }
 
   #kill(why: string): void {

@@ -10,7 +10,7 @@ import {
 } from "../../protocol/options/foreign_agents.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import type { AgentSandbox } from "../commands/agent_sandbox.ts";
-import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
+import type { TurnRoots } from "../commands/overlay/turn_roots.ts";
 import { AllowProxy } from "../network/allow_proxy.ts";
 import { proxied, proxyEnvironment } from "../network/proxied.ts";
 import type { PipeProgram } from "../pipes/pipes.ts";
@@ -67,10 +67,10 @@ export async function agentProgram(
   throw new Error(`Cannot start ${title}: ${program} ${problem}. ${how}.`);
 }
 
-/** Over these overlays, which stay when it has ended. @throws {Error} one line */
+/** Over these roots, which stay when it has ended. @throws {Error} one line */
 export async function startAgentProgram(
   row: ForeignAgent,
-  overlay: TurnOverlay,
+  turnRoots: TurnRoots,
   { roots, user, sandbox, tools, environment, denied, hosts, onRefused }: AgentPlace,
 ): Promise<{ readonly program: PipeProgram; readonly proxy: AllowProxy }> {
   const [, ...args] = row.cmd;
@@ -90,7 +90,7 @@ export async function startAgentProgram(
     const read = [...places, ...files.map((path): Mount => ({ kind: "read", path }))];
     const server: Mount = { kind: "read", path: SANDBOX_PLACES.tools, source: tools };
     const confined = await sandbox.program(behind.arguments, denied(), {
-      overlay,
+      turnRoots,
       more: [...read, ...config, ...behind.mounts, server],
       ownSandbox: row.own_sandbox === true,
     });

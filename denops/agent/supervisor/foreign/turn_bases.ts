@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isChangedSince } from "../../protocol/commands.ts";
 import { infoAt, kindOf, readable } from "../commands/overlay/layer.ts";
-import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
+import type { TurnRoots } from "../commands/overlay/turn_roots.ts";
 
 /** The state of a path before the agent changed it. */
 export type Base =
@@ -29,7 +29,7 @@ const MOST_ENTRIES = 50_000;
 const SLICE_MS = 8;
 
 export class TurnBases {
-  readonly #overlay: TurnOverlay;
+  readonly #turnRoots: TurnRoots;
   readonly #roots: readonly string[];
   readonly #spool: string;
   readonly #bases = new Map<string, Base>();
@@ -39,11 +39,11 @@ export class TurnBases {
   #looking: Promise<void> = Promise.resolve();
 
   /**
-   * @param roots the first ones of the overlay
+   * @param roots the first ones of these
    * @param spool a folder with copies that the editor makes before it writes, as lua/agent/reload/spool.lua does
    */
-  constructor(overlay: TurnOverlay, roots: readonly string[], spool: string) {
-    this.#overlay = overlay;
+  constructor(turnRoots: TurnRoots, roots: readonly string[], spool: string) {
+    this.#turnRoots = turnRoots;
     this.#roots = roots;
     this.#spool = spool;
   }
@@ -77,7 +77,9 @@ export class TurnBases {
     const base = this.#bases.get(join(this.#roots[root] ?? "", inRoot));
     if (base?.type === "file") return base;
     const copy = join(this.#spool, spoolName(join(this.#roots[root] ?? "", inRoot)));
-    return infoAt(copy)?.isFile ? { type: "file", copy } : base;
+    if (infoAt(copy)?.isFile) return { type: "file", copy };
+    const had = this.#turnRoots.had(root, inRoot);
+    return had === undefined ? base : { type: had ? "unknown" : "absent" };
   }
 
   async #look(): Promise<void> {
@@ -87,7 +89,7 @@ export class TurnBases {
       const folders = [""];
       for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
         const names = readable(() =>
-          Array.from(Deno.readDirSync(join(this.#overlay.upper(root), folder ?? "")))
+          Array.from(Deno.readDirSync(join(this.#turnRoots.upper(root), folder ?? "")))
         );
         for (const { name, isDirectory } of names ?? []) {
           if (++entries > MOST_ENTRIES) return;
@@ -106,7 +108,7 @@ export class TurnBases {
   async #note(root: number, inRoot: string): Promise<void> {
     const key = join(this.#roots[root] ?? "", inRoot);
     if (this.#bases.has(key)) return;
-    const path = join(this.#overlay.lower(root), inRoot);
+    const path = join(this.#turnRoots.lower(root), inRoot);
     const info = infoAt(path);
     const kind = kindOf(info);
     if (info === undefined) this.#bases.set(key, { type: "absent" });
@@ -117,9 +119,9 @@ export class TurnBases {
 
   async #copy(path: string, info: Deno.FileInfo): Promise<Base> {
     const unknown = { type: "unknown" } as const;
-    const { started } = this.#overlay;
+    const { started } = this.#turnRoots;
     if (isChangedSince(info, started)) return unknown;
-    const folder = join(this.#overlay.copies, "bases");
+    const folder = join(this.#turnRoots.copies, "bases");
     await Deno.mkdir(folder, { recursive: true });
     const copy = join(folder, String(this.#copies++));
     try {

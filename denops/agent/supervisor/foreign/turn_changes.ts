@@ -9,12 +9,12 @@ import { merge3 } from "../../shared/text/merge.ts";
 import { type Effect, effectsOf, ListedChanges } from "../commands/listed_changes.ts";
 import type { Change, OverlayChanges } from "../commands/overlay/changes.ts";
 import { infoAt, kindOf, modeOf, readable } from "../commands/overlay/layer.ts";
-import type { TurnOverlay } from "../commands/overlay/turn_overlay.ts";
+import type { TurnRoots } from "../commands/overlay/turn_roots.ts";
 import { type Base, LARGEST_MERGED } from "./turn_bases.ts";
 
 interface TurnChangesOptions {
-  readonly overlay: TurnOverlay;
-  /** Real paths: the first ones of the overlay. */
+  readonly turnRoots: TurnRoots;
+  /** Real paths: its first ones. */
   readonly roots: readonly string[];
   baseOf(root: number, inRoot: string): Base | undefined;
   /** The folder for the agent's versions that are not kept; outside of the project. */
@@ -65,9 +65,9 @@ class TurnMerge {
   }
 
   async run(found: readonly OverlayChanges[]): Promise<TurnResult> {
-    const { overlay, roots, only } = this.#options;
+    const { turnRoots, roots, only } = this.#options;
     // The user's later changes are the engine's to find.
-    const since = await overlay.now();
+    const since = await turnRoots.now();
     const listed = effectsOf(found.slice(0, roots.length), roots, () => ({}));
     const effects: Effect[] = [];
     for (const effect of listed) {
@@ -79,15 +79,15 @@ class TurnMerge {
       roots,
       since,
       contentOf: (effect) => this.#contentOf(effect),
-      originalOf: ({ root, inRoot }) => join(overlay.lower(root), inRoot),
+      originalOf: ({ root, inRoot }) => join(turnRoots.lower(root), inRoot),
     });
     const outside = found.slice(roots.length).some(({ changes }) => changes.length > 0);
     return { changes, notes: [...this.#notes(), ...outside ? [OUTSIDE] : []] };
   }
 
   #contentOf({ root, inRoot }: Pick<Effect, "root" | "inRoot">): string {
-    const { overlay, isOpen } = this.#options;
-    const other = isOpen ? join(overlay.copies, "none") : join(overlay.upper(root), inRoot);
+    const { turnRoots, isOpen } = this.#options;
+    const other = isOpen ? join(turnRoots.copies, "none") : join(turnRoots.upper(root), inRoot);
     return this.#contents.get(`${root}/${inRoot}`) ?? other;
   }
 
@@ -110,9 +110,9 @@ class TurnMerge {
 
   async #verdict(effect: Effect): Promise<Verdict> {
     const { root, inRoot, before, after, lost = [] } = effect;
-    const { overlay, baseOf } = this.#options;
-    const { started } = overlay;
-    const path = join(overlay.lower(root), inRoot);
+    const { turnRoots, baseOf } = this.#options;
+    const { started } = turnRoots;
+    const path = join(turnRoots.lower(root), inRoot);
     // Without an original, a folder on the path may be a link that leads outside.
     const info = before === undefined ? undefined : infoAt(path);
     if (before === "folder") {
@@ -151,10 +151,10 @@ class TurnMerge {
     base: Base | undefined,
     info: Deno.FileInfo,
   ): Promise<Verdict> {
-    const { overlay } = this.#options;
+    const { turnRoots } = this.#options;
     const [ours, theirs] = [
-      bytesAt(join(overlay.lower(root), inRoot)),
-      bytesAt(join(overlay.upper(root), inRoot)),
+      bytesAt(join(turnRoots.lower(root), inRoot)),
+      bytesAt(join(turnRoots.upper(root), inRoot)),
     ];
     if (ours !== undefined && theirs !== undefined && isEqual(ours, theirs)) {
       return modeOf(info) === after.mode ? { type: "same" } : PLAIN;
@@ -189,7 +189,7 @@ class TurnMerge {
   async #pinned(effect: Effect): Promise<Effect> {
     const { root, inRoot, after } = effect;
     if (after?.type !== "file") return effect;
-    const bytes = readable(() => Deno.readFileSync(join(this.#options.overlay.upper(root), inRoot)));
+    const bytes = readable(() => Deno.readFileSync(join(this.#options.turnRoots.upper(root), inRoot)));
     const hash = bytes && createHash("sha256").update(bytes).digest("hex");
     if (bytes === undefined || hash !== after.hash) {
       return { ...effect, refused: "it is still being written" };
@@ -199,7 +199,7 @@ class TurnMerge {
   }
 
   async #copy(folder: string, bytes: Uint8Array): Promise<string> {
-    const path = join(this.#options.overlay.copies, folder);
+    const path = join(this.#options.turnRoots.copies, folder);
     await Deno.mkdir(path, { recursive: true });
     const copy = join(path, String(this.#files++));
     await Deno.writeFile(copy, bytes, { createNew: true, mode: 0o600 });
@@ -208,7 +208,7 @@ class TurnMerge {
 
   /** Stores the agent's version. */
   async #store({ root, inRoot, after }: Effect, why: string): Promise<void> {
-    const { overlay, conflicts, title } = this.#options;
+    const { turnRoots, conflicts, title } = this.#options;
     if (after?.type !== "file") {
       this.#conflicts.push(
         `${inRoot}: ${why}. Yours stays; ${title} ${after === undefined ? "deleted" : "replaced"} it.`,
@@ -216,7 +216,7 @@ class TurnMerge {
       return;
     }
     const copy = join(conflicts, inRoot);
-    const bytes = readable(() => Deno.readFileSync(join(overlay.upper(root), inRoot)));
+    const bytes = readable(() => Deno.readFileSync(join(turnRoots.upper(root), inRoot)));
     if (bytes === undefined) throw new Error(`${inRoot} cannot be read`);
     await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     await Deno.writeFile(copy, bytes, { mode: 0o600 });

@@ -49,14 +49,13 @@ export interface OverlayChanges {
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Absolute paths of folders. */
 interface Layers {
-  /** Written by the command. Its folders are made readable for their owner. */
+  /** Folder with what the command has written. Its folders are made readable for their owner. */
   readonly upper: string;
   /** The original root. */
   readonly lower: string;
-  /** Both layers, as the command saw them. */
-  readonly view: string;
+  /** Names that the command saw at the end in a folder of the upper layer. */
+  seen(inRoot: string): readonly string[];
 }
 
 export interface Limits {
@@ -120,7 +119,7 @@ class Listing {
 
   /** Its folders that the upper layer contains. */
   async #folder({ path, isMerged }: Folder): Promise<readonly Folder[]> {
-    const { upper, lower, view } = this.#layers;
+    const { upper, lower, seen } = this.#layers;
     const before = isMerged ? entered(join(lower, path)) : [];
     if (before === undefined) {
       this.#refuse(path, "what was in it cannot be read");
@@ -134,10 +133,10 @@ class Listing {
       const found = await this.#entry(join(path, name), known.has(name));
       if (found !== undefined) folders.push(found);
     }
-    const seen = new Set(names);
-    const rest = before.filter((name) => !seen.has(name));
+    const written = new Set(names);
+    const rest = before.filter((name) => !written.has(name));
     // If the command replaced a folder with a new one, missing entries have no mark of their own.
-    const now = new Set(rest.length === 0 ? [] : namesIn(join(view, path)));
+    const now = new Set(rest.length === 0 ? [] : seen(path));
     for (const name of rest) if (!now.has(name)) this.#deleted(join(path, name));
     return folders;
   }

@@ -4,7 +4,9 @@
  *
  * Sources: Documentation/filesystems/overlayfs.rst of Linux, mount(8).
  */
+import { join } from "node:path";
 import { type Limits, listChanges, type OverlayChanges } from "./changes.ts";
+import { namesIn } from "./layer.ts";
 import { likeRoot, OverlayNamespace } from "./namespace.ts";
 import { OverlayUsage } from "./usage.ts";
 
@@ -73,7 +75,7 @@ export class Overlay implements AsyncDisposable {
       const layers = {
         upper: this.upper(index),
         lower: this.lower(index),
-        view: this.#namespace.path("mem", String(index), "view"),
+        seen: (path: string) => namesIn(join(this.#namespace.path("mem", String(index), "view"), path)),
       };
       all.push(await listChanges(layers, this.#limits, signal));
     }

@@ -13,23 +13,23 @@ import { namesIn, openFolder } from "./layer.ts";
 import { likeRoot, OverlayNamespace } from "./namespace.ts";
 import { LIMITS, type OverlayOptions } from "./overlay.ts";
 import { removeTree } from "./run_folder.ts";
+import type { HiddenPaths, TurnRoots } from "./turn_roots.ts";
 import { OverlayUsage } from "./usage.ts";
 
 type TurnOverlayOptions = Pick<OverlayOptions, "roots" | "state" | "store" | "limits">;
 
-/** Real paths that no turn sees, such as files of deny_read. Others than those in the roots are ignored. */
-export interface HiddenPaths {
-  readonly folders: readonly string[];
-  readonly files: readonly string[];
-}
-
 /** Waits for files that are open for writing. */
 const LONGEST_FREEZE_MS = 1_000;
 const BUSY_PAUSE_MS = 20;
+/** The kernel allows 100,000 in a namespace, and each layer stays. */
+const MOST_MOUNTS = 40_000;
 
-export class TurnOverlay implements AsyncDisposable {
+export class TurnOverlay implements TurnRoots {
   /** Starts a program in the namespace, see {@link OverlayNamespace}. */
   readonly enter: readonly string[];
+  /** None: the roots themselves are overlays in the namespace. */
+  readonly mounts = [];
+  readonly isFrozenBetweenTurns = true;
   readonly #options: TurnOverlayOptions;
   readonly #namespace: OverlayNamespace;
   /** Number of the current layer; -1 before the first. */
@@ -39,6 +39,7 @@ export class TurnOverlay implements AsyncDisposable {
   #usages: readonly OverlayUsage[] = [];
   #isFrozen = true;
   #stamps = 0;
+  /** Of all layers. */
   #mounts = 0;
 
   private constructor(options: TurnOverlayOptions, namespace: OverlayNamespace) {
@@ -64,17 +65,14 @@ export class TurnOverlay implements AsyncDisposable {
     return overlay;
   }
 
-  /** Mounts of all layers. */
-  get mounts(): number {
-    return this.#mounts;
+  get isWornOut(): boolean {
+    return this.#mounts > MOST_MOUNTS;
   }
 
-  /** Start of the current turn by the file system's clock: milliseconds since 1970. */
   get started(): number {
     return this.#started;
   }
 
-  /** The time by the same clock. */
   async now(): Promise<number> {
     const path = join(this.#namespace.folder, "disk", `stamp-${this.#stamps++}`);
     await Deno.writeTextFile(path, "", { createNew: true });
@@ -83,10 +81,7 @@ export class TurnOverlay implements AsyncDisposable {
     return mtime?.getTime() ?? 0;
   }
 
-  /**
-   * A turn begins: a new layer over the roots as they are now. Removes the writes of the last one.
-   * @throws {Error} one line
-   */
+  /** Mounts a new layer. */
   async renew(hidden: HiddenPaths): Promise<void> {
     const { roots, store, limits = LIMITS } = this.#options;
     const last = this.#layer;
@@ -140,7 +135,6 @@ export class TurnOverlay implements AsyncDisposable {
     }
   }
 
-  /** The changes of the turn so far, for each root. @throws {Error} one line */
   async list(signal: AbortSignal): Promise<readonly OverlayChanges[]> {
     const { roots, limits = LIMITS } = this.#options;
     const words = [this.#namespace.folder, String(this.#layer), this.#uppers];
@@ -151,7 +145,7 @@ export class TurnOverlay implements AsyncDisposable {
       const layers = {
         upper: this.upper(index),
         lower: this.lower(index),
-        view: this.#inMemory(index, "view"),
+        seen: (path: string) => namesIn(join(this.#inMemory(index, "view"), path)),
       };
       all.push(await listChanges(layers, limits, signal));
     }
@@ -159,22 +153,22 @@ export class TurnOverlay implements AsyncDisposable {
     return all;
   }
 
-  /** Whether the program has exceeded its limits on disk. In memory its writes fail instead. */
+  /** In memory its writes fail instead. */
   async isPastLimits(): Promise<boolean> {
     return (await Promise.all(this.#usages.map((usage) => usage.isPastLimits()))).includes(true);
   }
 
-  /** The folder with the turn's writes to a root. */
   upper(index: number): string {
     return this.#inUppers(this.#layer, index, "upper");
   }
 
-  /** The original root. */
   lower(index: number): string {
     return this.#namespace.path("mem", String(index), "lower");
   }
 
-  /** A folder for copies of the current turn's files, removed with its writes. */
+  /** The user may have changed it since. */
+  had(): undefined {}
+
   get copies(): string {
     return this.#copiesOf(this.#layer);
   }

@@ -1,0 +1,179 @@
+/** Copies in the place of overlays: they tell the same of a turn, and are as closed. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { TurnCopy } from "../../denops/agent/supervisor/commands/overlay/turn_copy.ts";
+import { TurnOverlay } from "../../denops/agent/supervisor/commands/overlay/turn_overlay.ts";
+import type { TurnRoots } from "../../denops/agent/supervisor/commands/overlay/turn_roots.ts";
+import { startAgent } from "../support/agent.ts";
+import { waitForTurn } from "../support/chat.ts";
+import { agentProgram } from "../support/foreign/program.ts";
+import { sandboxedShell } from "../support/foreign/sandboxed_shell.ts";
+import { DEFAULT_TIMEOUT, scratch, waitUntil } from "../support/project.ts";
+import { leftovers } from "../support/rehearsal.ts";
+import { IS_FULL } from "../support/sample.ts";
+import { script, sequences, START } from "../support/shell_sequences.ts";
+import { treeOf } from "../support/trees.ts";
+
+const ignore = Deno.build.os !== "linux";
+const NOTHING = { folders: [], files: [] };
+
+async function list(turnRoots: TurnRoots) {
+  const [found] = await turnRoots.list(AbortSignal.timeout(DEFAULT_TIMEOUT));
+  return found?.changes.map(({ path, after }) => `${path}: ${after?.type ?? "deleted"}`).sort();
+}
+
+/** Without what git writes differently each time. */
+async function changesOf(turnRoots: TurnRoots) {
+  const [found] = await turnRoots.list(AbortSignal.timeout(DEFAULT_TIMEOUT));
+  const byPath = (a: { readonly path: string }, b: { readonly path: string }) => a.path < b.path ? -1 : 1;
+  const isGit = (path: string) => path.startsWith(".git/");
+  return {
+    changes: found?.changes.filter(({ path }) => !isGit(path)).toSorted(byPath),
+    refused: found?.refused.toSorted(byPath),
+  };
+}
+
+Deno.test({
+  name: "random changes of a turn: a list of a copy is that of an overlay, turn after turn",
+  ignore,
+  async fn() {
+    await using project = await scratch(START, { git: true });
+    await using state = await scratch();
+    const options = { roots: [project.root], state: state.root };
+    await using overlay = await TurnOverlay.start({ ...options, store: "disk" }, NOTHING);
+    await using copy = await TurnCopy.start(options, NOTHING);
+    await using overlaid = await sandboxedShell(overlay, project.root, state.root);
+    await using copied = await sandboxedShell(copy, project.root, state.root);
+    const before = treeOf(project.root, { exact: true });
+    const play = async (steps: readonly string[]) => {
+      const line = `(cd ${project.root}; ${script(steps)}\n)`;
+      for (const [turnRoots, shell] of [[overlay, overlaid], [copy, copied]] as const) {
+        await turnRoots.freeze();
+        await turnRoots.renew(NOTHING);
+        await shell.run(line);
+      }
+      await overlay.freeze();
+      assert.deepEqual(await changesOf(copy), await changesOf(overlay));
+    };
+    await fc.assert(fc.asyncProperty(sequences, play), { numRuns: IS_FULL ? 300 : 5 });
+    assert.deepEqual(treeOf(project.root, { exact: true }), before);
+  },
+});
+
+Deno.test({
+  name: "a copy has the project as it is at the begin of each turn, and nothing that was written before",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a.txt": "one\n", "d/b.txt": "b\n", "shut/c": "c\n" });
+    await using state = await scratch();
+    const { root } = project;
+    await using copy = await TurnCopy.start({ roots: [root], state: state.root }, NOTHING);
+    await using agent = await sandboxedShell(copy, root, state.root);
+    await agent.run(`cd ${root}; echo early > early; echo two >> a.txt; rm -r d; chmod 500 shut`);
+    await project.write("a.txt", "one\nuser\n");
+    await project.write("e/new", "new\n");
+    await Deno.remove(project.path("shut"), { recursive: true });
+    await copy.renew(NOTHING);
+    assert.equal(
+      await agent.run(`cd ${root}; cat a.txt d/b.txt e/new; ls`),
+      "one\nuser\nb\nnew\na.txt\nd\ne\n",
+    );
+    assert.deepEqual(await list(copy), []);
+
+    await agent.run(`cd ${root}; echo three >> a.txt; touch -r d/b.txt a.txt; mkdir made; mv d/b.txt made`);
+    // The user's new files are not the agent's deletions.
+    await project.write("d/later", "user\n");
+    assert.deepEqual(await list(copy), [
+      "a.txt: file",
+      "d/b.txt: deleted",
+      "made/b.txt: file",
+      "made: folder",
+    ]);
+    // What was listed stays as it was.
+    await agent.run(`cd ${root}; echo four >> a.txt`);
+    assert.equal(await Deno.readTextFile(`${copy.upper(0)}/a.txt`), "one\nuser\nthree\n");
+    assert.equal(await project.read("a.txt"), "one\nuser\n");
+  },
+});
+
+Deno.test({
+  name: "hidden files are not in a copy, also those that are hidden later, and links lead out of none",
+  ignore,
+  async fn() {
+    await using outside = await scratch({ "secret": "hush\n" });
+    await using project = await scratch({ ".env": "hush\n", "keys/one": "hush\n", "later": "hush\n" });
+    await using state = await scratch();
+    await Deno.symlink(outside.root, project.path("out"));
+    const hidden = { folders: [project.path("keys")], files: [project.path(".env")] };
+    {
+      await using copy = await TurnCopy.start({ roots: [project.root], state: state.root }, hidden);
+      await using agent = await sandboxedShell(copy, project.root, state.root);
+      await copy.renew({ ...hidden, files: [...hidden.files, project.path("later")] });
+      const look =
+        `cd ${project.root}; cat .env keys/* later out/*; echo x > .env; mkdir -p keys; echo x > keys/x`;
+      assert.doesNotMatch(await agent.run(look), /hush/);
+      assert.deepEqual(await list(copy), []);
+      assert.doesNotMatch(await agent.run(`rm -r keys; mv .env e; ln -s ${state.root} keys; true`), /hush/);
+      await copy.renew(hidden);
+      assert.deepEqual(await list(copy), []);
+      assert.equal(await project.read("keys/one"), "hush\n");
+      assert.equal(await outside.read("secret"), "hush\n");
+    }
+    assert.deepEqual(leftovers(state.root), []);
+  },
+});
+
+Deno.test({
+  name: "a project that is too large is not copied, and an agent that writes too much is found",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a.txt": "a\n", "b.txt": "b\n" });
+    await using state = await scratch();
+    const options = { roots: [project.root], state: state.root, limits: { bytes: 2 ** 20, files: 100 } };
+    const most = { bytes: 2 ** 30, files: 1 };
+    await assert.rejects(
+      TurnCopy.start({ ...options, most }, NOTHING),
+      /more than 1 files or 1 GiB, too much to copy/,
+    );
+    assert.deepEqual(leftovers(state.root), []);
+    await using copy = await TurnCopy.start(options, NOTHING);
+    await using agent = await sandboxedShell(copy, project.root, state.root);
+    assert.equal(await copy.isPastLimits(), false);
+    await agent.run(`cd ${project.root}; head -c 1500000 /dev/zero > big`);
+    assert.equal(await copy.isPastLimits(), true);
+    await assert.rejects(list(copy), /it wrote more than 1 MiB/);
+    await copy.renew(NOTHING);
+    assert.deepEqual(await list(copy), []);
+  },
+});
+
+Deno.test({
+  name: "where no overlay can be mounted, another agent works on a copy: kept, asked about and undone",
+  ignore,
+  async fn() {
+    await using tools = await scratch({ "nsenter": "#!/bin/sh\nexit 1\n" });
+    await Deno.chmod(tools.path("nsenter"), 0o755);
+    await using program = await agentProgram();
+    const steps =
+      "sed -i s/Hello/Servus/ src/greet.ts; mkdir -p .github/workflows; echo on > .github/workflows/ci.yml";
+    await program.plays("edit", { sh: steps }, { say: "Renamed it." });
+    await using agent = await startAgent({
+      script: "",
+      options: `sessions = { title = false }, agent = "scripted", agents = { ${program.row} }`,
+      env: { PATH: `${tools.root}:${Deno.env.get("PATH")}` },
+      lines: 40,
+    });
+    const { nvim, project } = agent;
+    await nvim.command("Agent play edit");
+    await nvim.waitForScreen(/ci\.yml[^]*CI runs it[^]*a keep/);
+    assert.match(await project.read("src/greet.ts"), /Hello/, "nothing is kept before the answer");
+    await nvim.keys("a");
+    await waitForTurn(nvim);
+    assert.match(await project.read("src/greet.ts"), /Servus/);
+    await assert.rejects(Deno.stat(project.path(".github")), Deno.errors.NotFound, "it was not ticked");
+    await nvim.command("Agent undo 1");
+    await waitUntil("the undo", async () => (await project.read("src/greet.ts")).includes("Hello"));
+    await nvim.command("silent! checkhealth agent");
+    await nvim.waitFor(`vim.fn.search("they work on a copy of the project: ") > 0`);
+  },
+});
