@@ -1,7 +1,7 @@
 /**
  * Whole turns of agents that others wrote, in a real Neovim, against a scripted model: `deno task agents [NAME …]`.
- * Installs them from npm into `.deps` (a gigabyte). Prints what each did, and what its turns take here and in
- * a client that allows everything; exits with 1 if a promise is broken.
+ * Installs them from npm into `.deps` (a gigabyte). Prints what each did, and how long its turns take here and in a client
+ * that allows everything; exits with 1 if a promise is broken.
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -118,7 +118,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 /** Turns of each kind. */
 const COMPARED = 7;
 
-/** Prints what a turn takes here, and of the same agent alone. */
+/** Prints how long a turn takes here, and of the same agent alone. */
 async function compare(place: Place): Promise<void> {
   const { agent, row, home } = place;
   await using alone = await scratch({ "a.txt": BEFORE }, { git: true, mined: false });
@@ -141,10 +141,11 @@ async function compare(place: Place): Promise<void> {
         }),
       );
     }
-    const shown = (list: readonly number[]) => Math.round(list.toSorted((a, b) => a - b)[COMPARED >> 1] ?? 0);
+    const median = (list: readonly number[]) =>
+      Math.round(list.toSorted((a, b) => a - b)[COMPARED >> 1] ?? 0);
     console.log(
-      `${agent.name}: a turn with ${kind}: here ${shown(times.here)} ms, alone ${
-        shown(times.alone)
+      `${agent.name}: a turn with ${kind}: here ${median(times.here)} ms, alone ${
+        median(times.alone)
       } ms (medians of ${COMPARED})`,
     );
   }

@@ -24,7 +24,7 @@ Deno.test({
 
     const [logins, question] = await menu("Agent login", "Log in here", "Do not run it");
     assert.equal(logins?.prompt, "Log in at Scripted");
-    const command = `HOW='by hand' ${Deno.execPath()} run -A`;
+    const command = `HOW='by-hand' ${Deno.execPath()} run -A`;
     const names = [
       "Visit a page: no page at all",
       "Log in here (in a terminal)",
@@ -41,9 +41,14 @@ Deno.test({
     await menu("Agent login", "A key");
     await waitForChat(nvim, "Set SCRIPTED_KEY in Neovim's environment");
 
+    // Scripts of the project's node_modules/.bin would run outside of every sandbox.
+    const own = agent.project.path("bin");
+    await nvim.lua(`vim.env.PATH = ... .. ":" .. vim.env.PATH`, own);
     await menu("Agent login", "Log in here", "Run it");
     await waitForChat(nvim, "The login of Scripted has ended. Send your message again.");
-    assert.equal(await folder.read("logged_in"), "by hand");
+    const environment = await folder.read("logged_in");
+    assert.match(environment, /^by-hand \//);
+    assert.ok(!environment.includes(own), environment);
     assert.equal(await nvim.lua(`return vim.fn.tabpagenr("$")`), 1);
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "You said: Hello");

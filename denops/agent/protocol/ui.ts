@@ -426,16 +426,18 @@ export interface EffectRow {
   readonly after?: string;
 }
 
-/** An MCP server with what the supervisor knows of it. */
 /** A login of another agent: a command of the user's, variables to set, or, without both, the agent's own work. */
 export interface ShownLogin {
   readonly id: string;
   readonly name: string;
   readonly command?: readonly string[];
+  /** Of the command: PATH without folders of the project, where scripts would find their interpreter. */
+  readonly path?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly variables?: readonly string[];
 }
 
+/** An MCP server with what the supervisor knows of it. */
 export interface ShownMcpServer extends McpServerState {
   /** Everything that its approval covers, one line each. */
   readonly description: readonly string[];

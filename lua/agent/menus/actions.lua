@@ -36,7 +36,7 @@ return {
   {
     name = "options",
     plug = "AgentOptions",
-    doc = "Set options of another agent, as it tells them.",
+    doc = "Set options that another agent offers.",
     run = function(chats)
       require("agent.menus.agent_options").choose(chats.get())
     end,

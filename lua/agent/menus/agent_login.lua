@@ -1,5 +1,7 @@
 -- Logs in at another agent: by the agent itself, or by a command in a terminal.
-local client = require("agent.client")
+local agent_options = require("agent.menus.agent_options")
+
+local tell = agent_options.tell
 
 local M = {}
 
@@ -7,26 +9,15 @@ local M = {}
 ---@field id string
 ---@field name string
 ---@field command? string[]
+---@field path? string  PATH of the command
 ---@field env? table<string, string>
 ---@field variables? string[]
-
----@param chat agent.Chat
----@param severity "info"|"warning"|"error"
----@param text string
-local function tell(chat, severity, text)
-  require("agent.menus.agent_options").tell(chat, severity, text)
-end
 
 ---@param chat agent.Chat
 ---@param method? string  run first
 ---@param done fun(title: string, logins: agent.AgentLogin[])
 local function ask(chat, method, done)
-  local action = { type = "agent_login", method = method, chat = chat.id, session = chat.timeline.session }
-  client.ask(vim.tbl_extend("error", action, chat:place()), function(update, problem)
-    problem = problem or update.problem
-    if problem then
-      return tell(chat, "error", problem)
-    end
+  agent_options.ask(chat, { type = "agent_login", method = method }, function(update)
     done(update.title, update.logins)
   end)
 end
@@ -70,7 +61,7 @@ local function run(chat, title, login)
   vim.fn.jobstart(login.command, {
     term = true,
     cwd = vim.uv.os_homedir(),
-    env = login.env,
+    env = vim.tbl_extend("error", login.env or {}, { PATH = login.path }),
     on_exit = vim.schedule_wrap(function(_, code)
       if code == 0 and vim.api.nvim_buf_is_valid(buffer) then
         vim.api.nvim_buf_delete(buffer, { force = true })

@@ -1,4 +1,4 @@
--- Chooses among the options of another agent, such as how much it thinks. The agent tells them.
+-- Chooses among the options that another agent lists, such as how much it thinks.
 local client = require("agent.client")
 local config = require("agent.config")
 local say = require("agent.ui.say")
@@ -49,21 +49,29 @@ function M.tell(chat, severity, text)
   say[severity == "warning" and "warn" or severity](text)
 end
 
+--- Asks the supervisor about the other agent. Problems and notes go to the chat.
 ---@param chat agent.Chat
----@param change? { id: string, value: string }
----@param done fun(update: agent.AgentOptions)
-local function ask(chat, change, done)
-  local action = { type = "agent_options", change = change, chat = chat.id, session = chat.timeline.session }
-  client.ask(vim.tbl_extend("error", action, chat:place()), function(update, problem)
+---@param action table
+---@param done fun(update: table)
+function M.ask(chat, action, done)
+  local place = vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
+  client.ask(vim.tbl_extend("error", action, place), function(update, problem)
     problem = problem or update.problem
     if problem then
       return M.tell(chat, "error", problem)
     end
-    for _, note in ipairs(update.notes) do
+    for _, note in ipairs(update.notes or {}) do
       M.tell(chat, "warning", note)
     end
     done(update)
   end)
+end
+
+---@param chat agent.Chat
+---@param change? { id: string, value: string }
+---@param done fun(update: agent.AgentOptions)
+local function ask(chat, change, done)
+  M.ask(chat, { type = "agent_options", change = change }, done)
 end
 
 ---@param chat agent.Chat

@@ -49,8 +49,8 @@ export function modeIn(modes: unknown): AgentMode | undefined {
 }
 
 /** The same as an option of the session. */
-export function modeOption(options: unknown): AgentMode | undefined {
-  const option = optionsIn(options).find(isMode);
+export function modeOption(options: readonly AgentOption[]): AgentMode | undefined {
+  const option = options.find(isMode);
   return option &&
     { option: option.id, current: option.current, values: option.values.map(({ value }) => value) };
 }

@@ -78,9 +78,9 @@ Deno.test("a login that ends during a turn fails it, and the next message starts
   assert.deepEqual(session.agent.steps.filter((step) => step === "open").length, 2);
 });
 
-Deno.test("a message ends the wait for a login", async () => {
+Deno.test("a message, a menu and another login end the wait for a login", async () => {
   const locked = lockedAgent();
-  const waits = Promise.withResolvers<void>();
+  let waits = Promise.withResolvers<void>();
   await using session = await foreignSession({
     ...locked.script,
     answer(method, params, hand) {
@@ -89,12 +89,34 @@ Deno.test("a message ends the wait for a login", async () => {
       return new Promise(() => {});
     },
   });
-  const login = session.session.login("web").then(() => "", String);
+  const startLogin = () => {
+    waits = Promise.withResolvers();
+    return session.session.login("web").then(() => "", String);
+  };
+  const first = startLogin();
+  await waits.promise;
+  const second = startLogin();
+  assert.match(await first, /The login at Claude was stopped/);
+  await waits.promise;
+  await assert.rejects(session.session.options(undefined), /Claude needs a login/);
+  assert.match(await second, /The login at Claude was stopped/);
+  const third = startLogin();
   await waits.promise;
   locked.logIn();
   await session.prompt("Hello");
   assert.ok(linesOf(session.events).includes("say Hello."));
-  assert.match(await login, /Claude failed: it did not answer authenticate/);
+  assert.match(await third, /The login at Claude was stopped/);
+});
+
+Deno.test("an agent that fails before it lists its logins is ended", async () => {
+  await using session = await foreignSession([{
+    answer(method) {
+      if (method === "initialize") throw new AgentError(-32603, "not today");
+    },
+  }, lockedAgent().script]);
+  await assert.rejects(session.session.login(undefined), /Claude failed: not today/);
+  assert.deepEqual(session.agent.steps, ["open", "close"]);
+  assert.equal((await session.session.login(undefined)).methods.length, 3);
 });
 
 Deno.test("hostile logins are bounded, and none has a command that is not shown as it is", () => {

@@ -386,7 +386,7 @@ export class OtherAgent {
   #learnOptions(options: unknown): void {
     if (!Array.isArray(options)) return;
     this.#all = optionsIn(options);
-    const mode = modeOption(options);
+    const mode = modeOption(this.#all);
     if (mode === undefined) return;
     if (this.#mode === undefined || this.#mode.option !== undefined) this.#mode = mode;
     // Some tell their mode in both ways. If the two differ, it has to be set again.

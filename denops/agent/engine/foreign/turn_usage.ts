@@ -1,4 +1,4 @@
-/** Tokens and money of a turn of another agent, as far as it tells them. Pure. */
+/** Tokens and money of a turn of another agent, as far as it reports them. Pure. */
 import { z } from "../../deps/zod.ts";
 import type { Usage } from "../log/messages.ts";
 

@@ -92,8 +92,6 @@ export class ForeignWork {
   }
 
   async runTurn(message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> {
-    // Nobody waits for a login with this message.
-    this.#login?.abort();
     this.#isInTurn = true;
     try {
       await this.#settleStopped(ports, signal);
@@ -131,8 +129,10 @@ export class ForeignWork {
     }).catch(fail);
   }
 
-  /** A turn and a menu may both want the agent. */
-  async #inOrder<Value>(act: () => Promise<Value>): Promise<Value> {
+  /** A turn and menus may want the agent at the same time. None waits for the user's login, which is stopped. */
+  async #inOrder<Value>(act: () => Promise<Value>, login?: AbortController): Promise<Value> {
+    this.#login?.abort();
+    this.#login = login;
     const done = this.#order.then(act);
     this.#order = done.catch(() => {});
     return await done;
@@ -151,22 +151,30 @@ export class ForeignWork {
     if (this.#waiting?.hasEnded === false) return this.#waiting;
     const { config, port } = this.#options;
     const pipe = await port.open(signal);
-    return pipe && new OtherAgent(config, pipe);
+    if (pipe === undefined) return undefined;
+    const agent = new OtherAgent(config, pipe);
+    await agent.initialize(signal).catch((error) => {
+      agent.close("it did not start");
+      throw error;
+    });
+    return agent;
   }
 
   /** The agent's logins. @param id of the one that is run first; see the request `agent_login` @throws {TurnError} */
   async login(id: string | undefined, signal: AbortSignal): Promise<AgentLoginResult> {
-    const login = this.#login = new AbortController();
+    const login = new AbortController();
     const either = AbortSignal.any([signal, login.signal]);
     return await this.#inOrder(async () => {
       const agent = this.#agent?.hasEnded === false ? this.#agent : this.#waiting = await this.#reach(either);
       if (agent === undefined) return { methods: [] };
-      await agent.initialize(either);
       const method = agent.logins.find((one) => one.id === id);
       if (method?.type === "agent") await agent.authenticate(method.id, either);
       else if (id !== undefined) this.#restart();
       return { methods: [...agent.logins] };
-    }).catch(fail);
+    }, login).catch((error) => {
+      if (!login.signal.aborted) fail(error);
+      throw new TurnError("setup", `The login at ${this.#options.config.title} was stopped.`);
+    });
   }
 
   /** An agent may have read its login when it started. Changes that wait for the user need its overlay. */

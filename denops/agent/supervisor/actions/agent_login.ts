@@ -8,10 +8,17 @@ import { messageOf } from "../../shared/errors.ts";
 import { agentOf } from "../agents/models/engine_model.ts";
 import { agentProgram } from "../foreign/program.ts";
 import { LONGEST_NOTICE, oneLine } from "../screen/visible.ts";
+import { trustedPath } from "../system/environment.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import type { ActionContext, Handlers } from "./action.ts";
 
-const LONGEST_WORD = 100;
+const LONGEST_ID = 100;
+/** Characters that a login adds to the agent's command, or asks to set: the user reads all of them. */
+const LONGEST_ADDITION = 300;
+/** Neither paths, addresses nor settings, which can make the agent's program run others. */
+const PLAIN_ARGUMENT = /^[\w.,=@+-]+$/;
+const PLAIN_VALUE = /^[\w-]*$/;
 
 export function agentLoginActions({ chats, push }: ActionContext): Handlers<"agent_login"> {
   return {
@@ -43,11 +50,12 @@ async function loginsOf(
   const [, ...args] = row.cmd;
   const cmd = [await agentProgram(row, roots), ...args];
   const [program = "", ...words] = row.login ?? [];
-  const path = program === "" ? undefined : await findProgram(program, roots);
+  const own = program === "" ? undefined : await findProgram(program, roots);
+  const path = trustedPath(neovimEnvironment().PATH ?? "", roots).join(":");
   return [
-    ...path === undefined
+    ...own === undefined
       ? []
-      : [{ id: "", name: oneLine([program, ...words].join(" ")), command: [path, ...words] }],
+      : [{ id: "", name: oneLine([program, ...words].join(" ")), command: [own, ...words], path }],
     ...methods.filter(isHarmless).map((method): ShownLogin => {
       const { id, type } = method;
       const text = [method.name, method.description ?? ""].filter((part) => part !== "").join(": ");
@@ -55,18 +63,20 @@ async function loginsOf(
       if (type === "terminal") {
         // An empty record has a key in Lua.
         const env = Object.keys(method.env).length === 0 ? {} : { env: method.env };
-        return { ...facts, command: [...cmd, ...method.args], ...env };
+        return { ...facts, command: [...cmd, ...method.args], path, ...env };
       }
       return type === "variables" ? { ...facts, variables: method.variables } : facts;
     }),
   ];
 }
 
-/** The user can read all of the command, and no variable makes its program run something else. */
+/** The user can read all of the command, and nothing in it makes its program run something else. */
 function isHarmless({ id, args, env, variables }: AgentLoginMethod): boolean {
-  const words = [id, ...args, ...variables, ...Object.entries(env).flat()];
-  return words.every((word) => oneLine(word, LONGEST_WORD) === word) &&
+  const names = [...Object.keys(env), ...variables];
+  return oneLine(id, LONGEST_ID) === id &&
+    [...args, ...names, ...Object.values(env)].join(" ").length <= LONGEST_ADDITION &&
+    args.every((word) => PLAIN_ARGUMENT.test(word)) && names.every((name) => /^\w+$/.test(name)) &&
     Object.entries(env).every(([name, value]) =>
-      /^\w+$/.test(name) && judgeVariable(`${name}=${value}`).severity === "none"
+      PLAIN_VALUE.test(value) && judgeVariable(`${name}=${value}`).severity === "none"
     );
 }
