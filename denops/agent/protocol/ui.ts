@@ -9,6 +9,7 @@ import type { LspPolicy, LspRequest } from "./lsp.ts";
 import type { HealthReport } from "./health_report.ts";
 import type { LoginState } from "./providers.ts";
 import type { RequestResult } from "./requests.ts";
+import type { ShownLogin } from "./results/agent_login.ts";
 import type { AgentOptionsResult } from "./results/agent_options.ts";
 import type { McpServerState } from "./results/mcp.ts";
 import type { ShownSkill } from "./results/skills.ts";
@@ -424,17 +425,6 @@ export interface EffectRow {
   /** Texts for a diff, if they are not too large; otherwise absent. */
   readonly before?: string;
   readonly after?: string;
-}
-
-/** A login of another agent: a command of the user's, variables to set, or, without both, the agent's own work. */
-export interface ShownLogin {
-  readonly id: string;
-  readonly name: string;
-  readonly command?: readonly string[];
-  /** Of the command: PATH without folders of the project, where scripts would find their interpreter. */
-  readonly path?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly variables?: readonly string[];
 }
 
 /** An MCP server with what the supervisor knows of it. */

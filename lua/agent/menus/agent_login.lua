@@ -5,7 +5,7 @@ local tell = agent_options.tell
 
 local M = {}
 
----@class agent.AgentLogin see ShownLogin in protocol/ui.ts
+---@class agent.AgentLogin see protocol/results/agent_login.ts
 ---@field id string
 ---@field name string
 ---@field command? string[]

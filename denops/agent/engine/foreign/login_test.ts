@@ -197,3 +197,35 @@ Deno.test("forms are questions of ours; pages and floods of forms are declined",
   await silent.prompt("Go");
   assert.deepEqual(answers.at(-1), { action: "decline" });
 });
+
+Deno.test("a form and a permission that an agent leaves open are withdrawn when its turn ends", async () => {
+  const open = Promise.withResolvers<AbortSignal>();
+  const texts: string[] = [];
+  const questions: Questions = {
+    ask(question, _options, _call, signal) {
+      texts.push(question);
+      open.resolve(signal);
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+    },
+  };
+  const plans = [{ optionId: "a", name: "Now", kind: "allow_once" }, {
+    optionId: "b",
+    name: "Later",
+    kind: "allow_once",
+  }];
+  await using session = await foreignSession({
+    async turn(text, hand) {
+      if (text !== "one") return;
+      for (const message of ["First", "Second"]) {
+        const requestedSchema = { type: "object", properties: { size: { type: "string" } } };
+        hand.ask("elicitation/create", { mode: "form", message, requestedSchema });
+      }
+      hand.permit({ toolCallId: "c1", title: "The plan" }, plans);
+      await open.promise;
+    },
+  }, { questions });
+  await session.prompt("one");
+  assert.ok((await open.promise).aborted);
+  await session.prompt("two");
+  assert.deepEqual(texts.map((text) => text.split("\n")[0]), ["Claude asks: First", "The plan"]);
+});

@@ -217,11 +217,14 @@ export class ForeignWork {
     const { config, questions } = this.#options;
     const blocks = await this.#blocks(agent, message, ports, signal);
     await agent.pipe.begin(signal);
-    const turn = new ForeignTurn(config, ports, signal);
+    // Its questions are withdrawn when it ends.
+    const over = new AbortController();
+    const during = AbortSignal.any([signal, over.signal]);
+    const turn = new ForeignTurn(config, ports, during);
     const { commands } = agent;
     if (commands.length > 0) turn.hear({ type: "commands", commands });
-    const permissions = new PermissionAnswers({ turn, ports, questions, signal });
-    const forms = new FormAnswers({ turn, questions, config, signal });
+    const permissions = new PermissionAnswers({ turn, ports, questions, signal: during });
+    const forms = new FormAnswers({ turn, questions, config, signal: during });
     const clock = new Clock();
     const end = await agent.prompt(blocks, {
       hear: (update) => {
@@ -232,6 +235,7 @@ export class ForeignWork {
       permit: (request) => permissions.answer(request),
       ask: (request) => forms.answer(request),
     }, signal);
+    over.abort();
     this.#count(agent, { turn, end, clock }, ports);
     turn.end();
     const isComplete = end.type === "ended" && end.reason !== "cancelled";

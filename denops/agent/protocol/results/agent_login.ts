@@ -21,3 +21,14 @@ export type AgentLoginMethod = Readonly<z.infer<typeof AgentLoginMethod>>;
 
 export const AgentLoginResult = z.object({ methods: z.array(AgentLoginMethod) });
 export type AgentLoginResult = Readonly<z.infer<typeof AgentLoginResult>>;
+
+/** A login as the menu shows it: a command for a terminal, variables to set, or, without both, the agent's own work. */
+export interface ShownLogin {
+  readonly id: string;
+  readonly name: string;
+  readonly command?: readonly string[];
+  /** Of the command: PATH without folders of the project, where scripts would find their interpreter. */
+  readonly path?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly variables?: readonly string[];
+}

@@ -2,8 +2,7 @@
 import { judgeVariable } from "../../policy/command/wrappers.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { foreignAgent } from "../../protocol/options/foreign_agents.ts";
-import type { AgentLoginMethod } from "../../protocol/results/agent_login.ts";
-import type { ShownLogin } from "../../protocol/ui.ts";
+import type { AgentLoginMethod, ShownLogin } from "../../protocol/results/agent_login.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { agentOf } from "../agents/models/engine_model.ts";
 import { agentProgram } from "../foreign/program.ts";
