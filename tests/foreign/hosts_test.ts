@@ -50,6 +50,8 @@ Deno.test("an agent that asks for any host fills no list, and no text that is no
   for (let at = 0; at < 10_000; at++) hosts.refuse("a", `h${at}.example:443`);
   assert.equal(hosts.refused.length, 20);
   assert.equal(hosts.refused.at(-1)?.host, "h0.example");
+  hosts.refuse("b", "x.example:443");
+  assert.deepEqual(hosts.refused[0], { agent: "b", host: "x.example" });
   const others = new AgentHosts();
   for (const host of ["*:80", "a b:80", "!x.example:443", "", "x/y:80"]) others.refuse("a", host);
   assert.deepEqual(others.refused, []);

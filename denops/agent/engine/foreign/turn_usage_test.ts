@@ -67,6 +67,33 @@ Deno.test("the money of a turn is counted once, also after a restart; a missing 
   ]]);
 });
 
+Deno.test("above a cap of money the user is asked once before the next turn, however much the agent reports", async () => {
+  const prompts: string[] = [];
+  const reasons: string[] = [];
+  let total = 1_000_000;
+  await using session = await foreignSession({
+    turn(text, hand) {
+      prompts.push(text);
+      hand.update({
+        sessionUpdate: "usage_update",
+        used: 1,
+        size: 2,
+        cost: { amount: total++, currency: "USD" },
+      });
+    },
+  }, {
+    config: { max_cost_per_session: 1 },
+    ask({ reason, access: { kind } }) {
+      if (kind === "ask") reasons.push(reason);
+      return { answer: reasons.length === 1 ? "allow_once" : "reject" };
+    },
+  });
+  for (const text of ["one", "two", "three"]) await session.prompt(text);
+  assert.deepEqual(prompts, ["one", "two"]);
+  assert.equal(reasons.length, 2);
+  assert.match(reasons[0] ?? "", /^this session has cost 1000000\.00; the cap is 1\.00/);
+});
+
 Deno.test("tokens are read as any agent counts them, and hostile numbers are none", () => {
   const beside = { inputTokens: 100, outputTokens: 50, cachedReadTokens: 800, cachedWriteTokens: 40 };
   assert.deepEqual(usageIn(beside), { input: 940, output: 50, cachedRead: 800, cachedWrite: 40 });

@@ -2,6 +2,7 @@
 import { messageOf, TurnError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";
 import { Clock } from "../agent/turn/meter.ts";
+import { maySpend } from "../agent/turn/policies/limits.ts";
 import type { RunnerPorts, TurnEnd } from "../agent/turn/runner.ts";
 import { Permissions } from "../agent/permission/permission.ts";
 import { settleEffects } from "../agent/permission/effects.ts";
@@ -94,6 +95,9 @@ export class ForeignWork {
   async runTurn(message: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> {
     this.#isInTurn = true;
     try {
+      if (!await maySpend(ports, ports.meter.spending, signal)) {
+        return { type: "stopped", reason: signal.aborted ? "cancelled" : "end_turn" };
+      }
       await this.#settleStopped(ports, signal);
       const agent = await this.#ready(ports, signal);
       if (agent === undefined) return { type: "stopped", reason: "cancelled" };

@@ -1,7 +1,7 @@
 /** Hosts beyond its row that an agent wanted to reach, and those that the user has opened to it. */
 import { hostProblem, patternOf } from "../../policy/hosts.ts";
 
-/** Of all agents of a project. */
+/** Of each agent. */
 const MOST_REFUSED = 20;
 
 interface AgentHostName {
@@ -32,11 +32,11 @@ export class AgentHosts {
 
   /** @param host "name:port" */
   refuse(agent: string, host: string): void {
-    const one = { agent, host: patternOf(host) };
-    const key = JSON.stringify(one);
-    // An agent that asks for any host does not hide the first ones of the others.
-    if (this.#refused.size >= MOST_REFUSED || hostProblem(one.host) !== undefined) return;
-    this.#refused.set(key, one);
+    const name = { agent, host: patternOf(host) };
+    const { length } = this.refused.filter((other) => other.agent === agent);
+    // An agent that asks for any host hides neither its first ones nor those of others.
+    if (length >= MOST_REFUSED || hostProblem(name.host) !== undefined) return;
+    this.#refused.set(JSON.stringify(name), name);
   }
 
   /** Only a host that the agent was refused. @throws {Error} one line */

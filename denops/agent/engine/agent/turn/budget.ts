@@ -31,7 +31,7 @@ export class Spending {
   readonly questions = new OneByOne();
   /** The user declined; this holds until the turn ends. */
   isDeclined = false;
-  readonly #caps: Caps;
+  readonly #caps: Readonly<Record<Counter, number | undefined>>;
   readonly #used: Record<Counter, number>;
   /** How often the user raised each cap. */
   readonly #raised: Record<Counter, number> = { turn: 0, session: 0, day: 0 };
@@ -39,7 +39,11 @@ export class Spending {
 
   /** @param spentToday cost of other sessions on `date` (YYYY-MM-DD) @param session this session's earlier spending */
   constructor(caps: Caps, spentToday: number, date: string, session: SessionSpending = NOTHING_SPENT) {
-    this.#caps = caps;
+    this.#caps = {
+      turn: caps.max_tokens_per_turn,
+      session: caps.max_cost_per_session,
+      day: caps.max_cost_per_day,
+    };
     this.#used = { turn: 0, session: session.amount, day: spentToday };
     this.#raised.session = session.raised;
     this.#date = date;
@@ -67,13 +71,8 @@ export class Spending {
 
   /** The reached cap as one line; undefined if there is none. */
   reached(): { readonly counter: Counter; readonly text: string } | undefined {
-    const caps = {
-      turn: this.#caps.max_tokens_per_turn,
-      session: this.#caps.max_cost_per_session,
-      day: this.#caps.max_cost_per_day,
-    };
     for (const counter of ["turn", "session", "day"] as const) {
-      const cap = caps[counter];
+      const cap = this.#caps[counter];
       if (cap === undefined || this.#used[counter] < cap * (this.#raised[counter] + 1)) continue;
       const used = this.#used[counter];
       const text = counter === "turn"
@@ -86,9 +85,11 @@ export class Spending {
     return undefined;
   }
 
-  /** The user allows the same amount again. */
+  /** The user allows the same amount again: as often as necessary, because one turn may cost any multiple of it. */
   raise(counter: Counter): void {
-    this.#raised[counter] += 1;
+    const { [counter]: cap = 0 } = this.#caps;
+    const times = cap > 0 ? Math.floor(this.#used[counter] / cap) : 0;
+    this.#raised[counter] = Math.max(this.#raised[counter] + 1, times);
   }
 }
 

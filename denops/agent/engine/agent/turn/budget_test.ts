@@ -25,6 +25,12 @@ Deno.test("a cap is reached, raised by itself, and reached again", () => {
   assert.equal(spending.reached(), undefined);
   spending.add(usage, 0.8, "2026-01-01");
   assert.equal(spending.reached()?.counter, "session");
+  spending.raise("session");
+  spending.add(usage, 1_000_000, "2026-01-01");
+  spending.raise("session");
+  assert.equal(spending.reached(), undefined);
+  spending.add(usage, 1, "2026-01-01");
+  assert.equal(spending.reached()?.counter, "session");
 });
 
 Deno.test("a turn's tokens begin anew with each turn, a day's money with each day", () => {
