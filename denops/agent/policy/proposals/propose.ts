@@ -3,7 +3,7 @@
  * with a dry run of each over the log. Generators, so that the caller can pause. Pure.
  */
 import type { Circumstances } from "../decide.ts";
-import type { Rule } from "../rules.ts";
+import { type Rule, ruleText } from "../rules.ts";
 import { type Candidate, candidatesOf } from "./candidates.ts";
 import { dangerOf, isEvidence, type LoggedCase } from "./cases.ts";
 import { formsOf, type RuleForms } from "./forms.ts";
@@ -92,12 +92,15 @@ export function* proposeRules(
     }
     return false;
   };
+  const isUnwanted = (rule: Rule) =>
+    unwanted.some(({ verdict, ...one }) => verdict === rule.verdict && ruleText(one) === ruleText(rule));
   const candidates: Candidate[] = [];
-  for (const candidate of yield* candidatesOf(forms, contradicts)) {
+  for (const { wider, ...candidate } of yield* candidatesOf(forms, contradicts)) {
+    if (candidate.rules.some(isUnwanted)) continue;
     // Two rules together may allow a line that neither of them allows.
     if (candidates.length === MOST_PROPOSALS || (yield* contradicts(candidate.rules))) continue;
     accepted.push(...candidate.rules);
-    candidates.push(candidate);
+    candidates.push(wider?.some(isUnwanted) === false ? { ...candidate, wider } : candidate);
   }
   return yield* dryRuns(candidates, cases, trials, options);
 }

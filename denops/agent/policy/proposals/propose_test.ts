@@ -239,6 +239,14 @@ Deno.test("a rule that the user has, or does not want, is not proposed", () => {
   assert.deepEqual(proposed(cases, { unwanted: [rule] }), []);
   const lines = ["a", "b", "c"].map((name) => run(`npm test ${name}`));
   assert.deepEqual(proposed(lines, { unwanted: [parseRule("run(npm test *)", "allow", "project")] }), []);
+  const wide = [parseRule("run(make *)", "allow", "project")];
+  assert.deepEqual(proposed(times(3, run("make a && npm test")), { unwanted: wide }), [
+    "allow run(make a), run(npm test)",
+  ]);
+  const unwanted = [parseRule("run(make)", "allow", "project")];
+  assert.deepEqual(proposed(times(3, run("make && npm test")), { unwanted }), [], "no part of others");
+  const known = { rulesOf: () => unwanted };
+  assert.deepEqual(proposed(times(3, run("make && npm test")), known), ["allow run(make), run(npm test)"]);
 });
 
 Deno.test("the dry run counts the last 30 days, and shows first what is dangerous or was never asked", () => {
