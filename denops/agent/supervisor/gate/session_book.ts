@@ -58,7 +58,7 @@ export class SessionBook<Value> {
       return this.#schema.parse(JSON.parse(await Deno.readTextFile(this.#path)));
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return {};
-      throw new Error(`Cannot read what was chosen for sessions in ${this.#path}. Delete the file.`);
+      throw new Error(`Cannot read ${this.#path}: it is damaged or unreadable. Delete the file.`);
     }
   }
 }
