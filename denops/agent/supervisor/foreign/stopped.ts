@@ -5,7 +5,13 @@ const LONGEST_MS = 5_000;
 const PAUSE_MS = 5;
 
 /** Stopped, traced, ended: none of these runs. */
-const STILL = /^[TtZX]$/;
+const STILL = "TtZX";
+/**
+ * A process that starts another one waits without interruption until that one runs its program, and that one may be stopped.
+ * Both stops are pending then. A write to a file ends sooner.
+ */
+const WAITING = "D";
+const LONGEST_WRITE_MS = 500;
 
 /** Runs the work while none of the program's processes does. @throws {Error} one line, if they cannot be stopped */
 export async function whileStopped<T>({ pid }: Deno.ChildProcess, work: () => Promise<T>): Promise<T> {
@@ -20,10 +26,17 @@ export async function whileStopped<T>({ pid }: Deno.ChildProcess, work: () => Pr
 
 async function stop(pid: number, stopped: Set<number>): Promise<void> {
   const until = performance.now() + LONGEST_MS;
+  /** Since when. */
+  const waiting = new Map<number, number>();
+  const runs = (one: number) => {
+    const states = statesOf(one).filter((state) => !STILL.includes(state));
+    if (states.length === 0) return false;
+    if (!states.every((state) => state === WAITING)) waiting.delete(one);
+    return performance.now() - waiting.getOrInsert(one, performance.now()) < LONGEST_WRITE_MS;
+  };
   // A process that ran while the tree was read may have started another one.
   for (let quiet = 0; quiet < 2;) {
-    const tree = await processTree(pid);
-    const running = tree.filter((one) => !isStill(one));
+    const running = (await processTree(pid)).filter(runs);
     quiet = running.length === 0 ? quiet + 1 : 0;
     for (const one of running) stopped.add(one);
     signalAll(running, "SIGSTOP");
@@ -32,13 +45,16 @@ async function stop(pid: number, stopped: Set<number>): Promise<void> {
   }
 }
 
-function isStill(pid: number): boolean {
+/** Of its threads. */
+function statesOf(pid: number): readonly string[] {
   try {
-    return Array.from(Deno.readDirSync(`/proc/${pid}/task`), ({ name }) => name)
-      .every((task) => STILL.test(stateOf(`/proc/${pid}/task/${task}/stat`)));
+    return Array.from(
+      Deno.readDirSync(`/proc/${pid}/task`),
+      ({ name }) => stateOf(`/proc/${pid}/task/${name}/stat`),
+    );
   } catch {
     // It has ended.
-    return true;
+    return [];
   }
 }
 
