@@ -235,6 +235,11 @@ test("one list after a slash; a project's skill takes the place of no sub-comman
     await nvim.keys("<Esc>ggcG/undo<Esc><CR>");
     await nvim.waitForScreen("this session has changed no file yet");
     assert.equal(agent.server.requests.length, 0);
+    // It also runs where no project can be opened.
+    await nvim.lua(`local chats = require("agent.chat")
+      chats.move(chats.get(), "/")`);
+    await nvim.keys("<Esc>ggcG/context<Esc><CR>");
+    await nvim.waitForScreen("the chat is empty: after the first message");
   } finally {
     await Deno.remove(join(await home(agent), ".agents"), { recursive: true });
   }

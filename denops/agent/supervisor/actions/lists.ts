@@ -19,11 +19,16 @@ export function listActions(
       const view = { current: { path, line: 1, modified: false }, buffers: [] };
       push({ type: "readable", request, readable: composer.editorView(chat, view).current !== undefined });
     },
+    /** Empty if the project cannot be opened: a sub-command after a slash, which waits for it, runs anyway. */
     async prompts(action) {
       const { session } = chats.at(action);
+      let prompts: Awaited<ReturnType<typeof callable>> = [];
+      try {
+        prompts = await callable(session, action.chat);
+      } finally {
+        push({ type: "prompts", request: action.request, prompts });
+      }
       const { client: { composer } } = await session.project();
-      const list = await callable(session, action.chat);
-      push({ type: "prompts", request: action.request, prompts: list });
       for (const problem of await composer.problems(action.chat)) notice(action.chat, "warning", problem);
     },
     async tools(action) {
