@@ -18,9 +18,18 @@ Deno.test({
       hasOwnState: true,
     });
     const { nvim } = agent;
-    const menu = await menuPicker(nvim);
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "Scripted needs a login. Use `:Agent login`, then send the message again.");
+
+    await nvim.keys(":Agent login<CR>");
+    await nvim.waitForScreen("3: Plain");
+    await nvim.keys("3<CR>");
+    await nvim.waitForScreen("1: Run it");
+    await nvim.keys("1<CR>");
+    await nvim.waitFor(`vim.fn.mode() == "t"`);
+    await nvim.keys("<C-\\><C-n>:bdelete!<CR>");
+    await waitForChat(nvim, "The login of Scripted ended with code ");
+    const menu = await menuPicker(nvim);
 
     const [logins, question] = await menu("Agent login", "Log in here", "Do not run it");
     assert.equal(logins?.prompt, "Log in at Scripted");

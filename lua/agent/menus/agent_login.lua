@@ -69,6 +69,8 @@ local function run(chat, title, login)
       ended(chat, title, login, code)
     end),
   })
+  -- Without it the question covers the terminal for seconds.
+  vim.cmd.redraw({ bang = true })
   vim.cmd.startinsert()
 end
 
