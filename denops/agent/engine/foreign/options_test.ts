@@ -1,8 +1,13 @@
 /** The options that another agent offers, its models and its mode. */
 import assert from "node:assert/strict";
-import type { AgentHand, AgentScript, Message } from "../../../../tests/support/foreign/in_memory.ts";
+import {
+  AgentError,
+  type AgentHand,
+  type AgentScript,
+  type Message,
+} from "../../../../tests/support/foreign/in_memory.ts";
 import { foreignSession, linesOf } from "../../../../tests/support/foreign/session.ts";
-import { optionsIn } from "./choices.ts";
+import { AgentChoices } from "./choices.ts";
 
 const select = (
   id: string,
@@ -113,6 +118,21 @@ Deno.test("after each change of an option the mode that asks is set again", asyn
   assert.match(answer.notes.join(), /^Claude does not ask before it acts/);
 });
 
+Deno.test("a mode that the agent refuses is not taken for its mode", async () => {
+  const script = optionAgent({
+    opened: { modes: { currentModeId: "auto", availableModes: [{ id: "auto" }, { id: "default" }] } },
+    answer(method) {
+      if (method === "session/set_mode") throw new AgentError(-32603, "no");
+    },
+  });
+  await using session = await foreignSession(script, { agent: { asking_mode: "default" } });
+  for (let count = 0; count < 2; count++) {
+    const { mode, asks, notes } = await session.session.options(undefined);
+    assert.deepEqual([mode, asks], ["auto", false]);
+    assert.match(notes.join(), /^Claude does not ask before it acts.* It is in its mode "auto"/);
+  }
+});
+
 Deno.test("an agent without a known asking mode leaves its mode plan again", async () => {
   await using session = await foreignSession(optionAgent());
   session.session.modes.choose({ mode: "plan" });
@@ -143,6 +163,11 @@ Deno.test("without a choice of the user's the agent keeps its model; a choice th
 });
 
 Deno.test("hostile lists of options are bounded", () => {
+  const optionsIn = (configOptions: unknown) => {
+    const choices = new AgentChoices(() => Promise.reject(new Error("no request")));
+    choices.open({ configOptions });
+    return choices.options;
+  };
   const many = Array.from({ length: 10_000 }, (_, at) => select(`o${at}`, "other", "a", ["a"]));
   assert.equal(optionsIn(many).length, 50);
   const values = Array.from({ length: 10_000 }, (_, at) => `v${at}`);

@@ -18,7 +18,7 @@ import { cleanLine } from "../../policy/clean.ts";
 import type { FormAnswer } from "../mcp/elicitation.ts";
 import type { ForeignPipe } from "../ports/foreign.ts";
 import { AgentStream } from "./agent_stream.ts";
-import { type AgentMode, isMode, modeIn, modeOption, optionsIn, type SentOption } from "./choices.ts";
+import { AgentChoices } from "./choices.ts";
 import type { Usage } from "../log/messages.ts";
 import { loginMethodsIn } from "./login_methods.ts";
 import type { PromptAbilities } from "./prompt.ts";
@@ -73,18 +73,13 @@ export interface OpenOptions {
 
 export class OtherAgent {
   readonly pipe: ForeignPipe;
+  readonly choices: AgentChoices;
   readonly #config: AgentConfig;
   readonly #stream: AgentStream;
   readonly #connection: ClientConnection;
   /** The agent's id of the session; undefined until it is open. */
   #session: string | undefined;
   #abilities: PromptAbilities = { image: false, embeddedContext: false };
-  #mode: AgentMode | undefined;
-  /** The mode that it began in. */
-  #firstMode: string | undefined;
-  #all: readonly SentOption[] = [];
-  /** The model that it began with. */
-  #firstModel: string | undefined;
   #can: Readonly<Record<string, unknown>> | undefined;
   #logins: readonly AgentLoginMethod[] = [];
   #commands: readonly OfferedCommand[] = [];
@@ -100,6 +95,9 @@ export class OtherAgent {
   constructor(config: AgentConfig, pipe: ForeignPipe) {
     this.#config = config;
     this.pipe = pipe;
+    this.choices = new AgentChoices((method, params, signal) =>
+      this.#ask(method, { sessionId: this.#session, ...params }, inTime(signal))
+    );
     this.#stream = new AgentStream(pipe, {
       update: (params) => this.#hear(params),
       read: () => this.#guarded(() => this.#listener?.flush()),
@@ -142,27 +140,6 @@ export class OtherAgent {
 
   get logins(): readonly AgentLoginMethod[] {
     return this.#logins;
-  }
-
-  get mode(): AgentMode | undefined {
-    return this.#mode;
-  }
-
-  get firstMode(): string | undefined {
-    return this.#firstMode;
-  }
-
-  get firstModel(): string | undefined {
-    return this.#firstModel;
-  }
-
-  get model(): SentOption | undefined {
-    return this.options.find(({ category }) => category === "model");
-  }
-
-  /** Without its mode. */
-  get options(): readonly SentOption[] {
-    return this.#all.filter((option) => !isMode(option));
   }
 
   /** Begins to speak with the program. @throws {TurnError} */
@@ -216,7 +193,7 @@ export class OtherAgent {
     const answer = await this.#ask<{ readonly sessionId?: unknown }>(begin, place, start);
     if (typeof answer.sessionId !== "string") throw this.#error("it opened no session");
     this.#session = answer.sessionId;
-    this.#learn(answer);
+    this.choices.open(answer);
     return false;
   }
 
@@ -225,7 +202,7 @@ export class OtherAgent {
     this.#session = sessionId;
     this.#isReplaying = true;
     try {
-      this.#learn(await this.#ask(method, { sessionId, ...place }, signal));
+      this.choices.open(await this.#ask(method, { sessionId, ...place }, signal));
       if (method === methods.agent.session.load) await this.#replayed(signal);
       return true;
     } catch (error) {
@@ -251,54 +228,6 @@ export class OtherAgent {
       heard = this.#replays;
       await new Promise((resolve) => setTimeout(resolve, REPLAY_PAUSE_MS));
     } while (!end.aborted && (heard < this.#replays || (heard === 0 && !begin.aborted)));
-  }
-
-  #learn(answer: unknown): void {
-    const { modes, configOptions } = fieldsOf(answer);
-    this.#all = [];
-    const mode = this.#mode = modeIn(modes);
-    this.#learnOptions(configOptions);
-    this.#firstMode = mode?.current ?? this.#mode?.current;
-    this.#firstModel = this.model?.current;
-  }
-
-  /** @returns whether the agent is in this mode now, as far as it says */
-  async setMode(mode: string, signal: AbortSignal): Promise<boolean> {
-    const choice = this.#mode;
-    if (choice === undefined || !choice.values.includes(mode)) return false;
-    const { current, option, values } = choice;
-    if (current === mode) return true;
-    if (option !== undefined) await this.#choose(option, { value: mode }, signal);
-    else {
-      // An update that arrives meanwhile counts: it may tell another mode.
-      this.#mode = { current: mode, values };
-      const { setMode } = methods.agent.session;
-      await this.#ask(setMode, { sessionId: this.#session, modeId: mode }, inTime(signal));
-    }
-    return this.#mode?.current === mode;
-  }
-
-  /** @returns whether the agent uses this model now, as far as it says */
-  async setModel(model: string, signal: AbortSignal): Promise<boolean> {
-    const { id } = this.model ?? {};
-    return id !== undefined && await this.setOption(id, model, signal);
-  }
-
-  /** @returns whether the option has this value now, as far as the agent says */
-  async setOption(id: string, value: string, signal: AbortSignal): Promise<boolean> {
-    const find = () => this.options.find((option) => option.id === id);
-    const option = find();
-    if (option === undefined || !option.values.some((one) => one.value === value)) return false;
-    if (option.current === value) return true;
-    await this.#choose(id, option.isSwitch ? { type: "boolean", value: value === "on" } : { value }, signal);
-    return find()?.current === value;
-  }
-
-  async #choose(configId: string, value: object, signal: AbortSignal): Promise<void> {
-    const { setConfigOption } = methods.agent.session;
-    const params = { sessionId: this.#session, configId, ...value };
-    const answer = await this.#ask(setConfigOption, params, inTime(signal));
-    this.#learnOptions(fieldsOf(answer).configOptions);
   }
 
   /** Sends a message and waits for the end of the turn. @param listener hears its updates */
@@ -367,10 +296,8 @@ export class OtherAgent {
         this.#commands = read.commands;
         return this.#guarded(() => this.#listener?.hear(read));
       case "mode":
-        if (this.#mode !== undefined) this.#mode = { ...this.#mode, current: read.mode };
-        return;
       case "options":
-        return this.#learnOptions(read.options);
+        return this.choices.hear(read);
       case "title":
         this.#title = read.title;
         return;
@@ -379,19 +306,6 @@ export class OtherAgent {
         if (this.#isReplaying || this.#session === undefined) return;
         if (this.#listener !== undefined) this.#guarded(() => this.#listener?.hear(read));
         else if (this.#early.length < MOST_EARLY) this.#early.push(read);
-    }
-  }
-
-  /** The agent tells all of them each time. */
-  #learnOptions(options: unknown): void {
-    if (!Array.isArray(options)) return;
-    this.#all = optionsIn(options);
-    const mode = modeOption(this.#all);
-    if (mode === undefined) return;
-    if (this.#mode === undefined || this.#mode.option !== undefined) this.#mode = mode;
-    // Some tell their mode in both ways. If the two differ, it has to be set again.
-    else if (this.#mode.current !== mode.current) {
-      this.#mode = { ...this.#mode, current: `${this.#mode.current}, ${mode.current}` };
     }
   }
 

@@ -35,7 +35,9 @@ export class AgentSettings {
     const chosen = Object.entries(agentOptions.get(name) ?? {});
     const kept: [string, string][] = [];
     for (const [id, value] of chosen) {
-      if (await succeeds(agent, () => agent.setOption(id, value, signal), signal)) kept.push([id, value]);
+      if (await succeeds(agent, () => agent.choices.setOption(id, value, signal), signal)) {
+        kept.push([id, value]);
+      }
     }
     if (kept.length < chosen.length) agentOptions.set(name, Object.fromEntries(kept));
   }
@@ -50,15 +52,15 @@ export class AgentSettings {
     const { name, title, asking_mode } = this.#config;
     if (change !== undefined) {
       const { id, value } = change;
-      if (!await succeeds(agent, () => agent.setOption(id, value, signal), signal)) {
+      if (!await succeeds(agent, () => agent.choices.setOption(id, value, signal), signal)) {
         throw new TurnError("setup", `${title} does not set "${id}" to "${value}".`);
       }
       ports.agentOptions.set(name, { ...ports.agentOptions.get(name), [id]: value });
     }
     const problem = await this.#setMode(agent, ports, signal);
-    const mode = agent.mode?.current;
+    const mode = agent.choices.mode?.current;
     return {
-      options: agent.options.map(({ isSwitch: _, ...option }) => option),
+      options: agent.choices.options.map(({ isSwitch: _, ...option }) => option),
       ...defined({ mode }),
       asks: mode !== undefined && (mode === asking_mode || mode === PLAN),
       notes: problem === undefined ? [] : [problem],
@@ -72,12 +74,12 @@ export class AgentSettings {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { title, asking_mode } = this.#config;
-    const plans = mode.plans === true && agent.mode?.values.includes(PLAN) === true;
-    const leaves = !plans && agent.mode?.current === PLAN;
-    const wanted = plans ? PLAN : asking_mode ?? (leaves ? agent.firstMode : undefined);
+    const plans = mode.plans === true && agent.choices.mode?.values.includes(PLAN) === true;
+    const leaves = !plans && agent.choices.mode?.current === PLAN;
+    const wanted = plans ? PLAN : asking_mode ?? (leaves ? agent.choices.firstMode : undefined);
     if (wanted === undefined) return;
-    if (await succeeds(agent, () => agent.setMode(wanted, signal), signal)) return;
-    const now = agent.mode === undefined ? "" : ` It is in its mode "${agent.mode.current}".`;
+    if (await succeeds(agent, () => agent.choices.setMode(wanted, signal), signal)) return;
+    const now = agent.choices.mode === undefined ? "" : ` It is in its mode "${agent.choices.mode.current}".`;
     const assurance = "Its sandbox holds it, and nothing is kept that your rules do not let pass.";
     return `${title} does not ask before it acts: it has no mode "${wanted}".${now} ${assurance}`;
   }
@@ -88,10 +90,12 @@ export class AgentSettings {
     { mode: { listed } }: SettingsPorts,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const wanted = listed?.name ?? (this.#hasModel ? agent.firstModel : undefined);
+    const wanted = listed?.name ?? (this.#hasModel ? agent.choices.firstModel : undefined);
     this.#hasModel = listed !== undefined;
-    if (wanted === undefined || await succeeds(agent, () => agent.setModel(wanted, signal), signal)) return;
-    const values = agent.model?.values.map(({ value }) => value) ?? [];
+    if (wanted === undefined || await succeeds(agent, () => agent.choices.setModel(wanted, signal), signal)) {
+      return;
+    }
+    const values = agent.choices.model?.values.map(({ value }) => value) ?? [];
     const more = values.length > MOST_NAMES ? " …; `:Agent model` lists all" : "";
     const names = values.slice(0, MOST_NAMES).join(", ");
     const hint = names === "" ? "It lets nobody choose one." : `It has ${names}${more}.`;

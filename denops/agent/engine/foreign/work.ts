@@ -275,7 +275,7 @@ export class ForeignWork {
     if (end.type === "failed" && end.error.kind === "auth") return;
     const { firstToken, duration } = clock.read();
     meter.countTurn({
-      model: agent.model?.current ?? title,
+      model: agent.choices.model?.current ?? title,
       tools: turn.callCounts,
       duration: Math.round(duration),
       prompt: { ready: 0, messages: history.messages.length },
