@@ -20,7 +20,10 @@ end, {
 vim.api.nvim_create_autocmd("CmdlineChanged", {
   pattern = ":",
   callback = function()
-    if vim.fn.getcmdline():find("^[%p%d%s]*Agent%f[%s!%z]") then
+    local word = vim.fn.getcmdline():match("^[%p%d%s]*(A%a*)")
+    -- Only this command begins so.
+    local is_certain = word and ("Agent"):find(word, 1, true) == 1 and vim.fn.exists(":" .. word) == 1
+    if is_certain or word == "Agent" then
       require("agent").preload()
     end
   end,

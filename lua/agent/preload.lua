@@ -11,10 +11,14 @@ local UNUSED_MS = 60000
 --- Once for each command line: a start that fails is not repeated with each key.
 local is_begun = false
 
---- True if the line is a message, the beginning of one, or a sub-command that needs the processes.
+--- True if the line is a message, the beginning of one or of `Agent`, or a sub-command that needs the processes.
 ---@param line string
 ---@return boolean
 local function may_send(line)
+  local word = line:match("^[%p%d%s]*(A%a*)$")
+  if word and vim.startswith("Agent", word) then
+    return true
+  end
   local words = line:match("^[%p%d%s]*Agent!?%f[%s%z]%s*(.*)$")
   local row = words and require("agent.actions").read(words)
   return words ~= nil and (not row or row.starts ~= nil or row.ranged == true)
@@ -35,7 +39,7 @@ local function open_session(load)
   end, UNUSED_MS)
 end
 
---- The command line begins with `:Agent`.
+--- The command line begins with `:Agent`, or with what only this command begins with.
 ---@param load fun(): agent.Chats
 function M.start(load)
   local client = require("agent.client")

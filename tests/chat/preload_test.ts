@@ -115,10 +115,19 @@ Deno.test("the option switches it off", async () => {
   await nvim.waitForScreen("Hello.");
 });
 
-Deno.test("other commands, and sub-commands without an engine, start nothing", async () => {
+Deno.test("a begin that no other command has is enough", async () => {
   await using agent = await startAgent({ script: "say Hello." });
+  await type(agent, ":Ag");
+  await engineRuns(agent);
+  await type(agent, "ent hello");
+  await agent.nvim.keys("<CR>");
+  await agent.nvim.waitForScreen("Hello.");
+});
+
+Deno.test("other commands, and sub-commands without an engine, start nothing", async () => {
+  await using agent = await startAgent({ script: "say Hello.", lua: "vim.cmd.command('Again echo 1')" });
   const { nvim } = agent;
-  for (const line of ["Agents", "echo 'Agent", "Agent health", "Agent tutor"]) {
+  for (const line of ["Ag", "Aga", "Agents", "echo 'Agent", "Agent health", "Agent tutor"]) {
     await nvim.lua("vim.fn.histadd(':', ...)", line);
     await nvim.keys(":<Up>");
     await nvim.waitFor(`vim.fn.getcmdline() == ${JSON.stringify(line)}`);
