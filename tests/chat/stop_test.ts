@@ -247,7 +247,9 @@ test(
     const { nvim } = agent;
     await nvim.waitForScreen("word50 ");
     const frozen = await freeze(agent);
-    await stop(agent);
+    // Nothing that the menu after a slash asks the engine holds it up.
+    await say(nvim, "/stop");
+    await nvim.waitForScreen("· ready");
     const shown = await transcript(nvim);
     for (const pid of frozen) Deno.kill(pid, "SIGCONT");
     await disconnected(agent.server);

@@ -90,10 +90,17 @@ async function callable(session: ChatSession, chat: number) {
   })).sort((one, other) => one.name < other.name ? -1 : 1);
 }
 
-/** The prompts of MCP servers that run, if the session is open. */
+/** The sub-command /stop waits for them, and is for engines that hang. */
+const SERVERS_MS = 2_000;
+
+/** The prompts of MCP servers that run, if the session is open and its engine answers in time. */
 async function serverPrompts({ id: sessionId, engine }: ChatSession) {
   if (sessionId === undefined || engine === undefined) return [];
-  const { servers } = await engine.request("mcp", { sessionId }).catch(() => ({ servers: [] }));
+  const none = { servers: [] };
+  const { servers } = await Promise.race([
+    engine.request("mcp", { sessionId }).catch(() => none),
+    new Promise<typeof none>((resolve) => setTimeout(() => resolve(none), SERVERS_MS)),
+  ]);
   return servers.flatMap(({ name: server, prompts }) =>
     prompts.map(({ name, description, arguments: words }) => ({
       kind: "mcp" as const,
