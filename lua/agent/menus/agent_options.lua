@@ -157,14 +157,14 @@ function M.think(chat, level)
   end)
 end
 
---- The mode is no choice: a line says why.
+--- Says why the mode cannot be chosen.
 ---@param update agent.AgentOptions
 ---@return string
 local function about_mode(update)
   if update.asks then
     return ("its mode stays %s, in which it asks; :Agent mode plan lets it plan"):format(update.mode)
   end
-  return ("its mode %s stays: nobody knows which of its modes ask"):format(update.mode)
+  return ("its mode %s stays: which of its modes ask is unknown"):format(update.mode)
 end
 
 ---@param chat agent.Chat

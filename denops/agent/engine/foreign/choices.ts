@@ -106,7 +106,7 @@ export class AgentChoices {
     if (current === mode) return true;
     if (option !== undefined) await this.#choose(option, { value: mode }, signal);
     else {
-      // An update that arrives meanwhile counts: it may tell another mode.
+      // An update that arrives meanwhile counts: it may name another mode.
       const wanted = this.#mode = { current: mode, values };
       await this.#send(methods.agent.session.setMode, { modeId: mode }, signal).catch((error) => {
         if (this.#mode === wanted) this.#mode = choice;
@@ -168,7 +168,7 @@ function isMode({ category, id }: Pick<AgentOption, "category" | "id">): boolean
   return category === "mode" || id === "mode";
 }
 
-/** All options. An id or a value that is told twice counts once; one that reads as another is left out. */
+/** Of equal ids and values the first counts. Those that would look different on screen are left out. */
 function optionsIn(options: unknown): readonly SentOption[] {
   const all = (Array.isArray(options) ? options : []).slice(0, MOST_ENTRIES).flatMap(optionOf);
   return firsts(all, ({ id }) => id).slice(0, MOST_OPTIONS);

@@ -24,7 +24,7 @@ const Method = z.object({
   varName: text,
 });
 
-/** One whose command would not be shown as it is run is left out. */
+/** Leaves out logins whose command would look different on screen. */
 export function loginMethodsIn(methods: unknown): readonly AgentLoginMethod[] {
   const all = (Array.isArray(methods) ? methods : []).slice(0, MOST_METHODS).flatMap(methodOf);
   return all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at);

@@ -129,7 +129,7 @@ Deno.test("a mode that the agent refuses is not taken for its mode", async () =>
   for (let count = 0; count < 2; count++) {
     const { mode, asks, notes } = await session.session.options(undefined);
     assert.deepEqual([mode, asks], ["auto", false]);
-    assert.match(notes.join(), /^Claude does not ask before it acts.* It is in its mode "auto"/);
+    assert.match(notes.join(), /^Claude does not ask before it acts.* its mode is "auto", not "default"/);
   }
 });
 

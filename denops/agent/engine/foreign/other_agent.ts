@@ -45,7 +45,7 @@ const LONGEST_ERROR = 500;
 const AUTH_REQUIRED = -32000;
 
 export type PromptEnd =
-  /** `usage`: the turn's, if the agent tells it. */
+  /** `usage`: the turn's, if the agent reports it. */
   | { readonly type: "ended"; readonly reason: string; readonly usage?: Usage | undefined }
   | { readonly type: "stopped" }
   | { readonly type: "failed"; readonly error: TurnError };

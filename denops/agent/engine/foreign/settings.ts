@@ -79,9 +79,12 @@ export class AgentSettings {
     const wanted = plans ? PLAN : asking_mode ?? (leaves ? agent.choices.firstMode : undefined);
     if (wanted === undefined) return;
     if (await succeeds(agent, () => agent.choices.setMode(wanted, signal), signal)) return;
-    const now = agent.choices.mode === undefined ? "" : ` It is in its mode "${agent.choices.mode.current}".`;
+    const { current } = agent.choices.mode ?? {};
+    const why = current === undefined
+      ? `it has no mode "${wanted}"`
+      : `its mode is "${current}", not "${wanted}"`;
     const assurance = "Its sandbox holds it, and nothing is kept that your rules do not let pass.";
-    return `${title} does not ask before it acts: it has no mode "${wanted}".${now} ${assurance}`;
+    return `${title} does not ask before it acts: ${why}. ${assurance}`;
   }
 
   /** The user's choice for the session; models of modes and options are those of providers. */

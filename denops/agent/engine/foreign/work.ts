@@ -64,7 +64,7 @@ export class ForeignWork {
   readonly #options: ForeignOptions;
   readonly #settings: AgentSettings;
   #agent: OtherAgent | undefined;
-  /** Runs, but has opened no session: somebody wanted its logins. */
+  /** Runs without a session, for its logins. */
   #waiting: OtherAgent | undefined;
   /** A login that the user may still be at. */
   #login: AbortController | undefined;

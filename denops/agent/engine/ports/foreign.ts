@@ -27,7 +27,7 @@ export interface AgentSession {
   readonly session: string;
   /** The last turn that it knows. */
   readonly turn: number;
-  /** US dollars that it has cost, as far as the agent tells them. */
+  /** US dollars that it has cost, as far as the agent reports them. */
   readonly dollars?: number | undefined;
 }
 

@@ -6,7 +6,7 @@ const AgentLoginMethod = z.object({
   name: z.string(),
   description: z.string().optional(),
   type: z.enum([
-    /** The agent does it, when it is told to. */
+    /** The agent does it on request. */
     "agent",
     /** The user does it in a terminal: the agent's command with these arguments and variables. */
     "terminal",
