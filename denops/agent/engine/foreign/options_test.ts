@@ -118,6 +118,32 @@ Deno.test("after each change of an option the mode that asks is set again", asyn
   assert.match(answer.notes.join(), /^Claude does not ask before it acts/);
 });
 
+Deno.test("a turn behind a menu that the agent does not answer can be stopped", async () => {
+  const waits = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const script = optionAgent({
+    answer(method) {
+      if (method !== "session/set_config_option") return undefined;
+      waits.resolve();
+      return new Promise(() => {});
+    },
+  });
+  await using session = await foreignSession(script, {
+    publish({ type }) {
+      if (type === "user_message") begun.resolve();
+    },
+  });
+  const menu = session.session.options({ id: "think", value: "ultra" }).then(() => "", String);
+  await waits.promise;
+  const turn = session.prompt("Hello");
+  await begun.promise;
+  session.session.cancel();
+  await turn;
+  assert.ok(linesOf(session.events).includes("done: cancelled"));
+  await session.session.close();
+  assert.match(await menu, /the session was closed/);
+});
+
 Deno.test("a mode that the agent refuses is not taken for its mode", async () => {
   const script = optionAgent({
     opened: { modes: { currentModeId: "auto", availableModes: [{ id: "auto" }, { id: "default" }] } },

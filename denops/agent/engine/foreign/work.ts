@@ -113,12 +113,18 @@ export class ForeignWork {
 
   /** The running agent in the right mode; undefined: the user has stopped the turn. */
   async #ready(ports: RunnerPorts, signal: AbortSignal): Promise<OtherAgent | undefined> {
-    return await this.#inOrder(async () => {
-      const agent = await this.#running(ports, signal);
+    const stopped = new Promise<undefined>((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    const ready = this.#inOrder(async () => {
+      const agent = signal.aborted ? undefined : await this.#running(ports, signal);
       if (agent === undefined) return undefined;
       for (const text of await this.#settings.apply(agent, ports, signal)) this.#warn(text, ports.emit);
       return agent;
     });
+    // A menu that comes before may wait for an agent that does not answer.
+    return await Promise.race([ready, stopped]);
   }
 
   /** The options of the agent, which is started if necessary. @param change is made first, for the session @throws {TurnError} */
