@@ -211,6 +211,14 @@ test(
 
 const WRONG = [
   { option: `providers = { test = { api_key = "cmd :pass" } }`, error: "providers.test.api_key must be" },
+  {
+    option: `providers = { test = { headers = { a = function() end } } }`,
+    error: "providers.test.headers.a must not be a function",
+  },
+  {
+    option: `hooks = { Stop = { { hooks = {}, "a" } } }`,
+    error: "hooks.Stop.1 must be a list or a table with names, not both",
+  },
   { option: `providers = { test = { api_kye = "env:A" } }`, error: "did you mean api_key?" },
   { option: `shell = { write = { 1 } }`, error: "shell.write.0: must be a string" },
   { option: `rules = { deny = { "nothing" } }`, error: "Not a rule: nothing" },

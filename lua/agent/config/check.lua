@@ -40,6 +40,27 @@ local function wanted(option)
   return (option.type:gsub("%a+", words):gsub("|", " or "))
 end
 
+--- Functions, and lists that have names too, cannot be sent to another process.
+---@param value any
+---@param name string of the value
+---@return string? problem
+local function unsendable(value, name)
+  if type(value) == "function" then
+    return name .. " must not be a function"
+  elseif type(value) ~= "table" then
+    return nil
+  elseif value[1] ~= nil and not vim.islist(value) then
+    return name .. " must be a list or a table with names, not both"
+  end
+  for key, of in pairs(value) do
+    local problem = unsendable(of, ("%s.%s"):format(name, key))
+    if problem then
+      return problem
+    end
+  end
+  return nil
+end
+
 --- The problem with an option's value; nil if it is valid.
 ---@param option agent.Option
 ---@param value any
@@ -55,7 +76,7 @@ function M.problem(option, value, model)
     fits = vim.list_contains(option.one_of, value)
   end
   if fits then
-    return nil
+    return unsendable(value, written(option.name, model))
   end
   local text = vim.inspect(value, { newline = "", indent = "" })
   return ("%s must be %s, not %s"):format(written(option.name, model), wanted(option), text)
@@ -66,17 +87,18 @@ end
 ---@return string[]
 function M.problems(values)
   local problems = {}
+  local of_providers = require("agent.config.providers").problems(values.providers)
   for name, value in pairs(values) do
     local option = schema.get().by_name[name]
     if name:find("*", 1, true) then
       for model, of in pairs(value) do
         table.insert(problems, M.problem(option, of, model))
       end
-    else
+    elseif name ~= "providers" or #of_providers == 0 then
       table.insert(problems, M.problem(option, value))
     end
   end
-  vim.list_extend(problems, require("agent.config.providers").problems(values.providers))
+  vim.list_extend(problems, of_providers)
   local safe_to_write, keys = values["files.safe_to_write"], values["review.keys"]
   for _, pair in ipairs(vim.islist(safe_to_write) and safe_to_write or {}) do
     if type(pair) ~= "table" or type(pair[1]) ~= "string" or type(pair[2]) ~= "boolean" then
