@@ -123,6 +123,58 @@ Deno.test({
   },
 });
 
+/** Replaces folders and files of the copy by links out of it, and puts them back, as fast as it can. */
+const SWAPS = `my ($out, $stop) = @ARGV; my $n = 0;
+until (-e $stop) {
+  my $d = "d" . $n++ % 8; my $f = "d0/f" . $n % 8;
+  rename $d, "t" and symlink $out, $d; select undef, undef, undef, 0.0002;
+  unlink $d; rename "t", $d;
+  unlink $f; symlink "$out/secret", $f; select undef, undef, undef, 0.0001;
+  unlink $f; open my $h, ">", $f; print $h "mine $n"; close $h; chmod 0, $f if $n % 3 == 0;
+}`;
+const SWAP_ROUNDS = 15;
+
+Deno.test({
+  name: "a program that no signal stops replaces folders by links: nothing behind them is read or changed",
+  ignore,
+  async fn() {
+    const names = (of: string) => [0, 1, 2, 3, 4, 5, 6, 7].map((number) => `${of}${number}`);
+    const files = names("f").map((name) => [name, "the user's\n"] as const);
+    await using outside = await scratch({
+      ...Object.fromEntries(files),
+      secret: "hush-4417\n",
+      "extra/x": "x",
+    });
+    for (const path of ["f1", "extra"]) await Deno.chmod(outside.path(path), 0o500);
+    await using project = await scratch(
+      Object.fromEntries(
+        names("d").flatMap((folder) => files.map(([name]) => [`${folder}/${name}`, "old\n"])),
+      ),
+    );
+    await using state = await scratch();
+    const { root } = project;
+    await using copy = await TurnCopy.start({ roots: [root], state: state.root }, NOTHING);
+    await using agent = await sandboxedShell(copy, root, state.root);
+    const before = treeOf(outside.root, { exact: true });
+    await agent.run(`cd ${root}; perl -e '${SWAPS}' ${outside.root} /tmp/stop >/dev/null 2>&1 &`);
+    for (let round = 0; round < SWAP_ROUNDS; round++) {
+      // Each may fail, and then keeps nothing.
+      await copy.renew(NOTHING).catch(() => {});
+      await list(copy).catch(() => {});
+      const uppers = await Deno.stat(copy.upper(0)).then(() => treeOf(copy.upper(0)), () => []);
+      for (const [path, entry] of uppers) {
+        if (!entry.startsWith("file")) continue;
+        assert.doesNotMatch(await Deno.readTextFile(`${copy.upper(0)}/${path}`), /hush|the user's/, path);
+      }
+    }
+    assert.deepEqual(treeOf(outside.root, { exact: true }), before);
+    await agent.run("touch /tmp/stop; wait");
+    await copy.renew(NOTHING);
+    assert.deepEqual(await list(copy), []);
+    assert.equal(await agent.run(`cat ${root}/d*/f* | sort -u`), "old\n");
+  },
+});
+
 Deno.test({
   name: "a project that is too large is not copied, and an agent that writes too much is found",
   ignore,

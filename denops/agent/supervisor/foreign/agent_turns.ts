@@ -90,7 +90,14 @@ export class AgentTurns implements AsyncDisposable {
       }
       const hidden = await hiddenPaths(options.denied);
       if (turnRoots.isFrozenBetweenTurns) await turnRoots.renew(hidden);
-      else await whileStopped(process, () => turnRoots.renew(hidden));
+      else {
+        await whileStopped(process, () => turnRoots.renew(hidden)).catch((error) => {
+          this.#kill("its copy of the project cannot be renewed");
+          throw new Error(
+            `${this.#killed}: ${messageOf(error)}. Send the message again: the agent starts anew`,
+          );
+        });
+      }
       const bases = new TurnBases(turnRoots, options.roots, options.spool);
       bases.watch();
       this.#turn = { ...options, session, bases, terminal: crypto.randomUUID(), listed: new Map() };

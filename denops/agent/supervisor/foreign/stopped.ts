@@ -13,7 +13,11 @@ const STILL = "TtZX";
 const WAITING = "D";
 const LONGEST_WRITE_MS = 500;
 
-/** Runs the work while none of the program's processes does. @throws {Error} one line, if they cannot be stopped */
+/**
+ * Runs the work while none of the program's processes does. For consistency, not for safety: the kernel can continue a
+ * process, for example when a folder changes, see F_SETSIG and F_NOTIFY in fcntl(2).
+ * @throws {Error} one line, if they cannot be stopped
+ */
 export async function whileStopped<T>({ pid }: Deno.ChildProcess, work: () => Promise<T>): Promise<T> {
   const stopped = new Set<number>();
   try {

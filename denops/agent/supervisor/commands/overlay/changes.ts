@@ -82,21 +82,30 @@ export async function listChanges(
   return await new Listing(layers, limits, signal).run();
 }
 
+/** @returns adds to the changes so far @throws {Error} one line, past the limits */
+export function changeCounter(most: Limits): (more: Partial<Limits>) => void {
+  const total = { bytes: 0, files: 0 };
+  return ({ files = 0, bytes = 0 }) => {
+    total.files += files;
+    total.bytes += bytes;
+    if (total.files > most.files) throw new Error(`it changed more than ${most.files} files`);
+    if (total.bytes > most.bytes) throw new Error(`it wrote more than ${sized(most.bytes)}`);
+  };
+}
+
 class Listing {
   readonly #layers: Layers;
-  readonly #limits: Limits;
+  readonly #count: ReturnType<typeof changeCounter>;
   readonly #signal: AbortSignal;
   readonly #changes: Change[] = [];
   readonly #refused: { path: string; reason: string }[] = [];
   #touched = 0;
-  #entries = 0;
-  #bytes = 0;
   #since = performance.now();
   readonly #chunk = new Uint8Array(CHUNK_BYTES);
 
   constructor(layers: Layers, limits: Limits, signal: AbortSignal) {
     this.#layers = layers;
-    this.#limits = limits;
+    this.#count = changeCounter(limits);
     this.#signal = signal;
   }
 
@@ -204,14 +213,6 @@ class Listing {
 
   #refuse(path: string, reason: string): void {
     this.#refused.push({ path, reason });
-  }
-
-  #count({ files = 0, bytes = 0 }: Partial<Limits>): void {
-    this.#entries += files;
-    this.#bytes += bytes;
-    const most = this.#limits;
-    if (this.#entries > most.files) throw new Error(`it changed more than ${most.files} files`);
-    if (this.#bytes > most.bytes) throw new Error(`it wrote more than ${sized(most.bytes)}`);
   }
 
   /** Undefined if it is unreadable or has grown: files of the lower layer may change at any time. */

@@ -3,6 +3,8 @@
  * one remains from a crash.
  */
 import { join } from "node:path";
+import { isForeign } from "./layer.ts";
+import { OpenEntry } from "./open_entry.ts";
 
 const LOCK = "lock";
 const OWNER_ONLY = 0o700;
@@ -68,9 +70,11 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-async function open(folder: string): Promise<void> {
-  await Deno.chmod(folder, OWNER_ONLY);
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (isDirectory) await open(join(folder, name));
+/** Follows no links, also if a program replaces folders meanwhile. */
+async function open(path: string): Promise<void> {
+  using folder = new OpenEntry(path);
+  folder.setMode(OWNER_ONLY);
+  for await (const { name, isDirectory } of Deno.readDir(folder.path)) {
+    if (isDirectory && !isForeign(name)) await open(folder.at(name));
   }
 }

@@ -1,6 +1,10 @@
-/** A copy of a root that a program writes to, and what it has changed there. Follows no links. */
-import { dirname, join } from "node:path";
-import { entered, infoAt, isForeign, kindOf, modeOf, namesIn, openFolder, readable } from "./layer.ts";
+/**
+ * A copy of a root that a program writes to, and its changes there. Follows no links, also if the program still writes:
+ * the kernel can continue its processes after they were stopped.
+ */
+import { basename, dirname, join } from "node:path";
+import { entered, infoAt, isForeign, kindOf, modeOf, namesIn, readable, unfitness } from "./layer.ts";
+import { openBelow, OpenEntry } from "./open_entry.ts";
 import { removeTree } from "./run_folder.ts";
 
 /** Stamps change with the entry. */
@@ -18,8 +22,15 @@ const CHANGE_STEP_MS = 1_000;
 const OWNER_ONLY = 0o700;
 /** Smaller files are copied at once. */
 const SMALL_BYTES = 1024 ** 2;
+const CHUNK_BYTES = 1024 ** 2;
 /** Yields to other work after this time. */
 const SLICE_MS = 8;
+
+interface ChangesOptions {
+  readonly modes: Map<string, number>;
+  readonly count: (bytes: number) => void;
+  readonly signal: AbortSignal;
+}
 
 export class TreeCopy {
   readonly #root: string;
@@ -27,6 +38,8 @@ export class TreeCopy {
   /** By path in the root; folders too. */
   readonly #entries = new Map<string, CopiedEntry>();
   #covered = new Set<string>();
+  /** Paths in the copy when its changes were last copied. */
+  #found: ReadonlySet<string> = new Set();
   #since = performance.now();
 
   /** @param root a real path @param copy a folder that this makes */
@@ -40,9 +53,15 @@ export class TreeCopy {
     return this.#entries.has(path);
   }
 
+  /** Whether the program had deleted it when the changes were last copied. */
+  hasDeleted(path: string): boolean {
+    return this.has(path) && !this.#found.has(path);
+  }
+
   /**
    * Makes the copy like the root. Unreadable files are left out.
-   * @param since milliseconds since 1970: now @param count is called for each file and may throw
+   * @param since milliseconds since 1970: now @param count is called for each entry and may throw
+   * @throws {Error} one line: the copy must not be used any more
    */
   async renew(covered: Covered, since: number, count: (bytes: number) => void): Promise<void> {
     const kept = new Set<string>();
@@ -50,11 +69,12 @@ export class TreeCopy {
     // Modes are set when the folders are complete.
     const modes: (readonly [path: string, mode: number])[] = [];
     const folders = [""];
+    await Deno.mkdir(this.#copy, { recursive: true });
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       const info = infoAt(join(this.#root, folder));
       const names = info?.isDirectory ? entered(join(this.#root, folder)) : undefined;
       if (info === undefined || names === undefined) continue;
-      makeFolder(join(this.#copy, folder));
+      using copy = this.#makeFolder(folder);
       kept.add(folder);
       modes.push([folder, modeOf(info)]);
       for (const name of names) {
@@ -62,35 +82,51 @@ export class TreeCopy {
         await this.#breathe();
         const cover = covered.get(join(this.#root, path));
         if (cover === undefined) {
-          const kind = await this.#renewEntry(path, since, count);
+          const kind = await this.#renewEntry(path, copy.at(name), since, count);
           if (kind === "folder") folders.push(path);
           else if (kind !== undefined) kept.add(path);
         } else {
-          await makeEmpty(join(this.#copy, path), cover);
+          await makeEmpty(copy.at(name), cover);
           this.#covered.add(path);
         }
       }
     }
     await this.#removeOthers(kept);
     for (const [folder, mode] of modes.toReversed()) {
-      Deno.chmodSync(join(this.#copy, folder), mode);
-      this.#entries.set(folder, { original: "", copy: stampAt(join(this.#copy, folder)) });
+      await this.#breathe();
+      using copy = openBelow(this.#copy, folder);
+      copy.setMode(mode);
+      this.#entries.set(folder, { original: "", copy: stampOf(Deno.statSync(copy.path)) });
     }
   }
 
+  /** Makes a folder of the copy, open for its owner. Its parent exists. */
+  #makeFolder(folder: string): OpenEntry {
+    if (folder !== "") {
+      using parent = openBelow(this.#copy, parentOf(folder));
+      const path = parent.at(basename(folder));
+      const info = infoAt(path);
+      if (info !== undefined && !info.isDirectory) Deno.removeSync(path);
+      if (!info?.isDirectory) Deno.mkdirSync(path);
+    }
+    const made = openBelow(this.#copy, folder);
+    made.setMode(OWNER_ONLY);
+    return made;
+  }
+
   /** Undefined: it is not in the copy. A folder is only named. */
-  async #renewEntry(path: string, since: number, count: (bytes: number) => void) {
-    const [from, to] = [join(this.#root, path), join(this.#copy, path)];
-    const info = isForeign(path) ? undefined : infoAt(from);
+  async #renewEntry(path: string, to: string, since: number, count: (bytes: number) => void) {
+    const from = join(this.#root, path);
+    const info = unfitness(path) === undefined ? infoAt(from) : undefined;
     const kind = kindOf(info);
-    if (kind === "folder") return kind;
     if (info === undefined || kind === "other") return undefined;
-    count(info.size);
+    count(info.isFile ? info.size : 0);
+    if (kind === "folder") return kind;
     const original = stampOf(info);
     const last = this.#entries.get(path);
     if (last?.original === original && last.copy === stampAt(to)) return kind;
     if (stampAt(to) !== "") await removeTree(to);
-    if (!await copied(from, to, info)) return undefined;
+    if (!await copied(from, to, { info, temporary: `${this.#copy}.new` })) return undefined;
     const isSettled = stampAt(from) === original && (info.ctime?.getTime() ?? since) < since - CHANGE_STEP_MS;
     this.#entries.set(path, { original: isSettled ? original : "", copy: stampAt(to) });
     return kind;
@@ -99,58 +135,80 @@ export class TreeCopy {
   async #removeOthers(kept: ReadonlySet<string>): Promise<void> {
     const folders = [""];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      openFolder(join(this.#copy, folder));
-      for (const name of namesIn(join(this.#copy, folder))) {
+      using copy = openBelow(this.#copy, folder);
+      for (const name of namesIn(copy.path)) {
         const path = join(folder, name);
         await this.#breathe();
+        if (isForeign(name)) throw new Error("the agent has made a file whose name is not UTF-8");
         if (this.#covered.has(path)) continue;
-        if (!kept.has(path)) await removeTree(join(this.#copy, path));
-        else if (infoAt(join(this.#copy, path))?.isDirectory) folders.push(path);
+        if (!kept.has(path)) await removeTree(copy.at(name));
+        else if (infoAt(copy.at(name))?.isDirectory) folders.push(path);
       }
     }
     for (const path of this.#entries.keys()) if (!kept.has(path)) this.#entries.delete(path);
   }
 
   /**
-   * Copies what the program has changed, with the folders around it.
-   * @param upper a folder that this makes
+   * Copies the program's changes out of its reach, with the folders around them.
+   * @param upper a folder that this makes @param count is called for each changed entry and may throw
    */
-  async copyChanges(upper: string, signal: AbortSignal): Promise<void> {
+  async copyChanges(upper: string, count: (bytes: number) => void, signal: AbortSignal): Promise<void> {
     const modes = new Map<string, number>();
+    try {
+      await this.#copyChanges(upper, { modes, count, signal });
+    } finally {
+      for (const [folder, mode] of [...modes].toReversed()) {
+        if (isOpen(mode)) continue;
+        using copy = openBelow(this.#copy, folder);
+        copy.setMode(mode);
+      }
+    }
+  }
+
+  /** @param modes gets those of all folders, which this opens */
+  async #copyChanges(upper: string, { modes, count, signal }: ChangesOptions): Promise<void> {
     const found = new Set<string>();
     const changed: string[] = [];
     const folders = [""];
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      using copy = openBelow(this.#copy, folder);
       found.add(folder);
-      const stamp = stampAt(join(this.#copy, folder));
-      modes.set(folder, modeOf(Deno.lstatSync(join(this.#copy, folder))));
-      if (this.#entries.get(folder)?.copy !== stamp) changed.push(folder);
-      openFolder(join(this.#copy, folder));
-      for (const name of namesIn(join(this.#copy, folder))) {
+      const mode = modeOf(copy.info);
+      modes.set(folder, mode);
+      if (!isOpen(mode)) copy.setMode(mode | OWNER_ONLY);
+      const isChanged = (path: string, stamp: string) => this.#entries.get(path)?.copy !== stamp;
+      if (isChanged(folder, stampOf(copy.info))) changed.push(folder);
+      for (const name of namesIn(copy.path)) {
         const path = join(folder, name);
         await this.#breathe();
         signal.throwIfAborted();
         if (this.#covered.has(path)) continue;
-        if (infoAt(join(this.#copy, path))?.isDirectory) folders.push(path);
+        const info = unfitness(path) === undefined ? infoAt(copy.at(name)) : undefined;
+        if (info?.isDirectory) folders.push(path);
         else {
           found.add(path);
-          if (this.#entries.get(path)?.copy !== stampAt(join(this.#copy, path))) changed.push(path);
+          if (!isChanged(path, info === undefined ? "" : stampOf(info))) continue;
+          count(info?.isFile ? info.size : 0);
+          changed.push(path);
         }
       }
     }
+    this.#found = found;
     // A list finds what is missing in a folder that is there.
     const deleted = [...this.#entries.keys()].filter((path) => !found.has(path));
-    const around = new Set(
-      ["", ...changed, ...deleted].flatMap(selfAndParents).filter((path) => modes.has(path)),
-    );
-    const inOrder = [...around].sort((a, b) => a.length - b.length);
-    for (const folder of inOrder) makeFolder(join(upper, folder));
-    for (const path of changed) {
+    const around = withParents(["", ...changed, ...deleted]).filter((path) => modes.has(path));
+    const inOrder = around.sort((a, b) => a.length - b.length);
+    for (const folder of inOrder) {
       await this.#breathe();
+      Deno.mkdirSync(join(upper, folder), { recursive: true, mode: OWNER_ONLY });
+    }
+    for (const path of changed.filter((path) => !modes.has(path))) {
       signal.throwIfAborted();
-      if (!modes.has(path)) await copyOut(join(this.#copy, path), join(upper, path));
+      using parent = openBelow(this.#copy, parentOf(path));
+      await copyOut(parent.at(basename(path)), path, upper);
     }
     for (const folder of inOrder.toReversed()) {
+      await this.#breathe();
       Deno.chmodSync(join(upper, folder), modes.get(folder) ?? OWNER_ONLY);
     }
   }
@@ -162,10 +220,21 @@ export class TreeCopy {
   }
 }
 
-function selfAndParents(path: string): readonly string[] {
-  const all = [path];
-  for (let folder = path; folder !== ""; all.push(folder)) folder = dirname(`/${folder}`).slice(1);
-  return all;
+/** Open for its owner. */
+function isOpen(mode: number): boolean {
+  return (mode & OWNER_ONLY) === OWNER_ONLY;
+}
+
+/** Empty for the root. */
+function parentOf(path: string): string {
+  return dirname(`/${path}`).slice(1);
+}
+
+/** Each once. */
+function withParents(paths: readonly string[]): string[] {
+  const all = new Set([""]);
+  for (const path of paths) for (let one = path; !all.has(one); one = parentOf(one)) all.add(one);
+  return [...all];
 }
 
 /** Empty if there is nothing. */
@@ -180,14 +249,6 @@ function stampOf(info: Deno.FileInfo): string {
   return [kindOf(info), modeOf(info), ...own].join(" ");
 }
 
-/** Open for its owner. */
-function makeFolder(path: string): void {
-  const info = infoAt(path);
-  if (info !== undefined && !info.isDirectory) Deno.removeSync(path);
-  Deno.mkdirSync(path, { recursive: true });
-  Deno.chmodSync(path, OWNER_ONLY);
-}
-
 /** An empty one stays, because the program's sandbox may cover it. */
 async function makeEmpty(path: string, kind: "folder" | "file"): Promise<void> {
   const info = infoAt(path);
@@ -197,21 +258,31 @@ async function makeEmpty(path: string, kind: "folder" | "file"): Promise<void> {
   if (isEmpty) return;
   if (info !== undefined) await removeTree(path);
   if (kind === "folder") await Deno.mkdir(path);
-  else await Deno.writeTextFile(path, "");
+  else await Deno.writeTextFile(path, "", { createNew: true });
+}
+
+interface CopyOptions {
+  readonly info: Deno.FileInfo;
+  /** A path out of the program's reach, where the copy is made. */
+  readonly temporary: string;
 }
 
 /** Copies a file or link to a new one. @returns false if it cannot be read */
-async function copied(from: string, to: string, info: Deno.FileInfo): Promise<boolean> {
+async function copied(from: string, to: string, { info, temporary }: CopyOptions): Promise<boolean> {
   if (info.isSymlink) {
     const target = readable(() => Deno.readLinkSync(from));
     if (target === undefined || isForeign(target)) return false;
     await Deno.symlink(target, to);
     return true;
   }
-  if (!await copyContent(from, to, info)) return false;
+  if (!await copyContent(from, temporary, info)) {
+    await removeTree(temporary);
+    return false;
+  }
   // Build tools compare times.
-  if (info.mtime !== null) Deno.utimeSync(to, info.mtime, info.mtime);
-  Deno.chmodSync(to, modeOf(info));
+  if (info.mtime !== null) Deno.utimeSync(temporary, info.mtime, info.mtime);
+  Deno.chmodSync(temporary, modeOf(info));
+  Deno.renameSync(temporary, to);
   return true;
 }
 
@@ -228,15 +299,34 @@ async function copyContent(from: string, to: string, { size }: Deno.FileInfo): P
   }
 }
 
-/** Copies an entry of a program's copy out of its reach. A list refuses what is no file and no link. */
-async function copyOut(from: string, to: string): Promise<void> {
-  const info = infoAt(from);
-  // Its name is not UTF-8.
-  if (info === undefined) await Deno.writeTextFile(to, "");
-  else if (info.isSymlink) await Deno.symlink(await Deno.readLink(from), to);
+/** Copies an entry out of the program's reach. A list refuses those that are neither files nor links. */
+async function copyOut(from: string, path: string, upper: string): Promise<void> {
+  const to = join(upper, path);
+  // A list refuses this path too.
+  if (unfitness(path) !== undefined) return await Deno.writeTextFile(to, "");
+  using entry = new OpenEntry(from);
+  const { info } = entry;
+  const mode = modeOf(info);
+  if (info.isSymlink) await Deno.symlink(await Deno.readLink(from), to);
   else if (info.isFile) {
-    Deno.chmodSync(from, modeOf(info) | 0o400);
-    await copyContent(from, to, info);
-    for (const path of [from, to]) Deno.chmodSync(path, modeOf(info));
-  } else await Deno.link(from, to);
+    if ((mode & 0o400) === 0) entry.setMode(mode | 0o400);
+    await copyBytes(entry.path, to, info.size);
+    for (const file of [entry.path, to]) Deno.chmodSync(file, mode);
+  } else {
+    await Deno.link(from, to);
+    if (kindOf(infoAt(to)) !== "other") throw new Error(`${path} was replaced meanwhile`);
+  }
+}
+
+/** @param size bytes at most: the program may make the file larger meanwhile */
+async function copyBytes(from: string, to: string, size: number): Promise<void> {
+  using source = await Deno.open(from);
+  using copy = await Deno.open(to, { write: true, createNew: true, mode: 0o600 });
+  const chunk = new Uint8Array(Math.min(size, CHUNK_BYTES));
+  for (let left = size; left > 0;) {
+    const count = await source.read(chunk.subarray(0, left));
+    if (count === null) break;
+    for (let done = 0; done < count;) done += await copy.write(chunk.subarray(done, count));
+    left -= count;
+  }
 }

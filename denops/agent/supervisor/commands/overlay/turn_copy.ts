@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { isInside } from "../../../policy/path.ts";
 import type { Mount } from "../../system/sandbox/mounts.ts";
-import { type Limits, listChanges, type OverlayChanges } from "./changes.ts";
+import { changeCounter, type Limits, listChanges, type OverlayChanges } from "./changes.ts";
 import { entered } from "./layer.ts";
 import { LIMITS } from "./overlay.ts";
 import { removeTree, RunFolder } from "./run_folder.ts";
@@ -103,14 +103,11 @@ export class TurnCopy implements TurnRoots {
     const all: OverlayChanges[] = [];
     for (const [index, tree] of this.#trees.entries()) {
       const [upper, lower] = [this.upper(index), this.lower(index)];
-      await tree.copyChanges(upper, signal);
-      // The copy did not have the user's new files and unreadable ones, so they are not deleted.
-      const others = (folder: string) =>
-        (entered(join(lower, folder)) ?? []).filter((name) => !tree.has(join(folder, name)));
-      const seen = (folder: string) => [
-        ...entered(join(this.#copyOf(index), folder)) ?? [],
-        ...others(folder),
-      ];
+      const count = changeCounter(limits);
+      await tree.copyChanges(upper, (bytes) => count({ files: 1, bytes }), signal);
+      // The copy does not have the user's new files and unreadable ones, but they are not deleted.
+      const seen = (folder: string) =>
+        (entered(join(lower, folder)) ?? []).filter((name) => !tree.hasDeleted(join(folder, name)));
       all.push(await listChanges({ upper, lower, seen }, limits, signal));
     }
     return all;
