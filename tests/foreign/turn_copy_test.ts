@@ -176,6 +176,30 @@ Deno.test({
 });
 
 Deno.test({
+  name: "strange names, modes and sizes: a list is the same twice, and nothing of them stays",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "shut/a": "a\n", "b": "b\n" });
+    await using state = await scratch();
+    const { root } = project;
+    {
+      await using copy = await TurnCopy.start({ roots: [root], state: state.root }, NOTHING);
+      await using agent = await sandboxedShell(copy, root, state.root);
+      await agent.run(`cd ${root}; chmod 0 shut b; mkfifo pipe; mkdir -p new/$'\\xff'/in; chmod 0 new/*`);
+      const first = await changesOf(copy);
+      assert.deepEqual(first.refused?.map(({ path }) => path), ["new/\ufffd", "pipe"]);
+      assert.deepEqual(await changesOf(copy), first);
+      await agent.run(`cd ${root}; truncate -s 1T huge`);
+      await assert.rejects(list(copy), /it wrote more than 2048 MiB/);
+      await agent.run(`cd ${root}; chmod 700 new/*; echo x > $'\\xff'`);
+      await assert.rejects(copy.renew(NOTHING), /a file whose name is not UTF-8/);
+      await agent.run(`cd ${root}; mkdir -p $'\\xfe'/in; chmod 0 $'\\xfe'`);
+    }
+    assert.deepEqual(leftovers(state.root), []);
+  },
+});
+
+Deno.test({
   name: "a project that is too large is not copied, and an agent that writes too much is found",
   ignore,
   async fn() {

@@ -3,6 +3,7 @@
  * one remains from a crash.
  */
 import { join } from "node:path";
+import { openProgram } from "../../system/programs.ts";
 import { isForeign } from "./layer.ts";
 import { OpenEntry } from "./open_entry.ts";
 
@@ -34,8 +35,11 @@ export class RunFolder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await removeTree(this.path);
-    this.#lock.close();
+    try {
+      await removeRun(this.path);
+    } finally {
+      this.#lock.close();
+    }
   }
 }
 
@@ -48,7 +52,7 @@ export async function sweepRunFolders(state: string): Promise<void> {
     if (!isDirectory) continue;
     const path = join(all, name);
     using lock = await Deno.open(join(path, LOCK), { write: true }).catch(() => undefined);
-    if (lock === undefined || await lock.tryLock(true)) await removeTree(path);
+    if (lock === undefined || await lock.tryLock(true)) await removeRun(path).catch(() => {});
   }
 }
 
@@ -57,6 +61,23 @@ async function alone(all: string): Promise<Disposable> {
   const file = await Deno.open(join(all, LOCK), { create: true, write: true, mode: 0o600 });
   await file.lock(true);
   return file;
+}
+
+/** The folder's programs have ended. */
+async function removeRun(path: string): Promise<void> {
+  try {
+    await removeTree(path);
+  } catch {
+    // A closed folder whose name is not UTF-8 cannot be opened by its path. chmod follows no links below this folder.
+    await openProgram("overlay", "/bin/chmod", {
+      args: ["-R", "u+rwx", "--", path],
+      env: {},
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).output();
+    await Deno.remove(path, { recursive: true });
+  }
 }
 
 /** Commands and the kernel leave folders that even their owner cannot list. */

@@ -22,7 +22,6 @@ const CHANGE_STEP_MS = 1_000;
 const OWNER_ONLY = 0o700;
 /** Smaller files are copied at once. */
 const SMALL_BYTES = 1024 ** 2;
-const CHUNK_BYTES = 1024 ** 2;
 /** Yields to other work after this time. */
 const SLICE_MS = 8;
 
@@ -203,6 +202,7 @@ export class TreeCopy {
       Deno.mkdirSync(join(upper, folder), { recursive: true, mode: OWNER_ONLY });
     }
     for (const path of changed.filter((path) => !modes.has(path))) {
+      await this.#breathe();
       signal.throwIfAborted();
       using parent = openBelow(this.#copy, parentOf(path));
       await copyOut(parent.at(basename(path)), path, upper);
@@ -320,13 +320,18 @@ async function copyOut(from: string, path: string, upper: string): Promise<void>
 
 /** @param size bytes at most: the program may make the file larger meanwhile */
 async function copyBytes(from: string, to: string, size: number): Promise<void> {
-  using source = await Deno.open(from);
-  using copy = await Deno.open(to, { write: true, createNew: true, mode: 0o600 });
-  const chunk = new Uint8Array(Math.min(size, CHUNK_BYTES));
+  using source = Deno.openSync(from);
+  using copy = Deno.openSync(to, { write: true, createNew: true, mode: 0o600 });
+  const isSmall = size <= SMALL_BYTES;
+  const chunk = new Uint8Array(Math.min(size, SMALL_BYTES));
   for (let left = size; left > 0;) {
-    const count = await source.read(chunk.subarray(0, left));
+    const part = chunk.subarray(0, left);
+    const count = isSmall ? source.readSync(part) : await source.read(part);
     if (count === null) break;
-    for (let done = 0; done < count;) done += await copy.write(chunk.subarray(done, count));
+    for (let done = 0; done < count;) {
+      const rest = part.subarray(done, count);
+      done += isSmall ? copy.writeSync(rest) : await copy.write(rest);
+    }
     left -= count;
   }
 }
