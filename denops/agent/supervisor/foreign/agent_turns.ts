@@ -18,7 +18,7 @@ import { TurnBases } from "./turn_bases.ts";
 import { turnChanges } from "./turn_changes.ts";
 
 interface TurnOptions {
-  /** Real paths: the first ones of the turn's. */
+  /** Real paths: the first roots of the turn. */
   readonly roots: readonly string[];
   /** Globs of files that the turn must not read. */
   readonly denied: readonly string[];
@@ -105,8 +105,8 @@ export class AgentTurns implements AsyncDisposable {
   }
 
   /**
-   * Once more: what was approved and is not yet in the files, merged again. It stays approved, as only the user's own
-   * saves differ.
+   * Lists the turn's changes. A second call lists the approved ones that are not yet in the files, merged again with
+   * the user's saves. They stay approved.
    * @param isComplete false: the user is asked about each change @throws {Error} one line, if no turn has begun
    */
   end(session: string, isComplete: boolean): Promise<ScreenResult<"agent_end">> {
@@ -167,7 +167,7 @@ export class AgentTurns implements AsyncDisposable {
     const look = async (isOpen: boolean) => {
       await bases.look();
       const found = sameVersions(await turnRoots.list(signal), turn.listed, only === undefined);
-      // Only a list tells what has changed in a copy.
+      // The changes of a copy are known only after a list.
       if (!turnRoots.isFrozenBetweenTurns) await bases.look();
       const baseOf = bases.of.bind(bases);
       return await turnChanges(found, { turnRoots, roots, conflicts, title, isOpen, only, baseOf });
@@ -194,11 +194,12 @@ export class AgentTurns implements AsyncDisposable {
     ];
   }
 
-  /** Between two turns less often: it can write nothing to the overlay. */
+  /** Less often between two turns if the agent cannot write then. */
   async #check(): Promise<void> {
-    const isWorking = this.#turn !== undefined && this.#turn.ended === undefined;
-    if (!isWorking && this.#checks++ % IDLE_SHARE > 0) return;
     const { turnRoots, program: { process } } = this.#parts;
+    const isWorking = this.#turn !== undefined && this.#turn.ended === undefined;
+    const canWrite = isWorking || !turnRoots.isFrozenBetweenTurns;
+    if (!canWrite && this.#checks++ % IDLE_SHARE > 0) return;
     const tree = await processTree(process.pid, MOST_PROCESSES);
     if (tree.length > MOST_PROCESSES) this.#kill(`it started more than ${MOST_PROCESSES} processes`);
     else if (memoryOf(tree) > MOST_MEMORY) this.#kill("it took too much memory");

@@ -30,7 +30,7 @@ export async function whileStopped<T>({ pid }: Deno.ChildProcess, work: () => Pr
 
 async function stop(pid: number, stopped: Set<number>): Promise<void> {
   const until = performance.now() + LONGEST_MS;
-  /** Since when. */
+  /** When each was first seen waiting. */
   const waiting = new Map<number, number>();
   const runs = (one: number) => {
     const states = statesOf(one).filter((state) => !STILL.includes(state));

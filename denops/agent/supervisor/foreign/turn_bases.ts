@@ -39,7 +39,7 @@ export class TurnBases {
   #looking: Promise<void> = Promise.resolve();
 
   /**
-   * @param roots the first ones of these
+   * @param roots the first of these
    * @param spool a folder with copies that the editor makes before it writes, as lua/agent/reload/spool.lua does
    */
   constructor(turnRoots: TurnRoots, roots: readonly string[], spool: string) {

@@ -17,7 +17,7 @@ interface CopiedEntry {
 /** Real paths that are empty in the copy. */
 export type Covered = ReadonlyMap<string, "folder" | "file">;
 
-/** Deno tells in whole seconds when a file was changed last. */
+/** Deno reports change times (ctime) in whole seconds. */
 const CHANGE_STEP_MS = 1_000;
 const OWNER_ONLY = 0o700;
 /** Smaller files are copied at once. */
@@ -59,7 +59,7 @@ export class TreeCopy {
 
   /**
    * Makes the copy like the root. Unreadable files are left out.
-   * @param since milliseconds since 1970: now @param count is called for each entry and may throw
+   * @param since the current time, in milliseconds since 1970 @param count is called for each entry and may throw
    * @throws {Error} one line: the copy must not be used any more
    */
   async renew(covered: Covered, since: number, count: (bytes: number) => void): Promise<void> {
@@ -113,7 +113,7 @@ export class TreeCopy {
     return made;
   }
 
-  /** Undefined: it is not in the copy. A folder is only named. */
+  /** Copies no folders. @returns undefined if the entry is not in the copy */
   async #renewEntry(path: string, to: string, since: number, count: (bytes: number) => void) {
     const from = join(this.#root, path);
     const info = unfitness(path) === undefined ? infoAt(from) : undefined;
@@ -193,7 +193,7 @@ export class TreeCopy {
       }
     }
     this.#found = found;
-    // A list finds what is missing in a folder that is there.
+    // A list finds deleted entries only in folders of the upper layer.
     const deleted = [...this.#entries.keys()].filter((path) => !found.has(path));
     const around = withParents(["", ...changed, ...deleted]).filter((path) => modes.has(path));
     const inOrder = around.sort((a, b) => a.length - b.length);

@@ -1,8 +1,8 @@
 /**
  * Copies of the roots where overlays do not work: in a project with files of another user or group, with another file system
- * mounted in it, or with an old kernel. The program's sandbox has them in the places of the roots. At the begin of a turn,
- * what differs from the project is copied again. The program's changes are copied out of
- * its reach, and listed as the upper layer of an overlay is.
+ * mounted in it, or with an old kernel. The program's sandbox mounts them in place of the roots. When a turn begins, entries
+ * that differ from the project are copied again. The program's changes are copied out of its reach, and listed like the
+ * upper layer of an overlay.
  */
 import { join } from "node:path";
 import { isInside } from "../../../policy/path.ts";
@@ -92,7 +92,7 @@ export class TurnCopy implements TurnRoots {
     this.#usage = new OverlayUsage(join(this.#folder.path, "roots"), all);
   }
 
-  /** The program can go on, out of reach of what is listed. */
+  /** The program can still write, but a list has its own copies. */
   freeze(): Promise<boolean> {
     return Promise.resolve(false);
   }
