@@ -129,6 +129,22 @@ function M.lay_over(options)
   laid_over, in_force = options, nil
 end
 
+--- Without functions, which cannot be sent.
+---@param value any
+---@return any
+local function plain(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local copy = setmetatable({}, getmetatable(value))
+  for key, of in pairs(value) do
+    if type(of) ~= "function" then
+      copy[key] = plain(of)
+    end
+  end
+  return copy
+end
+
 --- The options of the supervisor and the engine, in the shape of UserConfig.
 ---@param options? table<string, any> the effective ones by default
 ---@return table
@@ -152,7 +168,7 @@ function M.for_supervisor(options)
       table.insert(sent.safe_to_write, { glob = pair[1], safe = pair[2] })
     end
   end
-  return sent
+  return #M.current_problems() == 0 and sent or plain(sent)
 end
 
 return M

@@ -40,25 +40,33 @@ local function wanted(option)
   return (option.type:gsub("%a+", words):gsub("|", " or "))
 end
 
---- Functions, and lists that have names too, cannot be sent to another process.
 ---@param value any
 ---@param name string of the value
----@return string? problem
-local function unsendable(value, name)
-  if type(value) == "function" then
-    return name .. " must not be a function"
-  elseif type(value) ~= "table" then
-    return nil
-  elseif value[1] ~= nil and not vim.islist(value) then
-    return name .. " must be a list or a table with names, not both"
+---@param test fun(value: any): boolean
+---@return string? name of the first value in it, or itself, that the test accepts
+local function place_of(value, name, test)
+  if test(value) then
+    return name
   end
-  for key, of in pairs(value) do
-    local problem = unsendable(of, ("%s.%s"):format(name, key))
-    if problem then
-      return problem
+  for key, of in pairs(type(value) == "table" and value or {}) do
+    local place = place_of(of, ("%s.%s"):format(name, key), test)
+    if place then
+      return place
     end
   end
   return nil
+end
+
+---@param value any
+---@return boolean
+local function is_function(value)
+  return type(value) == "function"
+end
+
+---@param value any
+---@return boolean
+local function is_mixed(value)
+  return type(value) == "table" and value[1] ~= nil and not vim.islist(value)
 end
 
 --- The problem with an option's value; nil if it is valid.
@@ -76,7 +84,8 @@ function M.problem(option, value, model)
     fits = vim.list_contains(option.one_of, value)
   end
   if fits then
-    return unsendable(value, written(option.name, model))
+    local place = place_of(value, written(option.name, model), is_mixed)
+    return place and place .. " must be a list or a table with names, not both"
   end
   local text = vim.inspect(value, { newline = "", indent = "" })
   return ("%s must be %s, not %s"):format(written(option.name, model), wanted(option), text)
@@ -94,8 +103,11 @@ function M.problems(values)
       for model, of in pairs(value) do
         table.insert(problems, M.problem(option, of, model))
       end
-    elseif name ~= "providers" or #of_providers == 0 then
-      table.insert(problems, M.problem(option, value))
+    else
+      local problem = M.problem(option, value)
+      local is_known = problem or name == "providers" and #of_providers > 0
+      local place = not is_known and place_of(value, name, is_function)
+      table.insert(problems, place and place .. " must not be a function, and is left out" or problem)
     end
   end
   vim.list_extend(problems, of_providers)
