@@ -25,12 +25,22 @@ const PATIENCE_MS = 5_000;
 const REST_MS = 2_000;
 const REST = 10;
 
+/** An unused database stays open this long: the first question to a large one that was just opened takes three times as long. */
+const IDLE_MS = 60_000;
+
 /** Milliseconds between two looks at the lock of another engine. */
 const LOCK_MS = 50;
 
 interface IndexPorts {
   readonly search: Search;
   readonly embedder: Embedder | undefined;
+}
+
+interface OpenIndex {
+  readonly index: IndexFile;
+  users: number;
+  /** Without users: the file's stamp, and the timer that closes it. */
+  idle?: { readonly stamp: string; readonly timer: ReturnType<typeof setTimeout> };
 }
 
 interface Update {
@@ -45,7 +55,7 @@ export class ProjectIndex {
   #memory: IndexFile | undefined;
   readonly #roots: readonly string[];
   /** The open database and its users: SQLite would let two connections of one thread wait for each other. */
-  #open: { readonly index: IndexFile; users: number } | undefined;
+  #open: OpenIndex | undefined;
   #update: Update | undefined;
   #embedding: Omit<Update, "since"> | undefined;
   #last = { end: -Infinity, took: 0 };
@@ -139,6 +149,7 @@ export class ProjectIndex {
   async #state(ports: IndexPorts, change: IndexChange | undefined): Promise<IndexState> {
     try {
       if (change === "rebuild" || change === "delete") await this.#remove();
+      this.#closeChanged();
       if (change === "build" || change === "rebuild") this.#start(ports);
       const exists = this.#path === undefined || this.#open !== undefined || sizeOf(this.#path) > 0;
       if (!exists && this.#update === undefined) {
@@ -197,7 +208,9 @@ export class ProjectIndex {
         if (!abort.signal.aborted) {
           this.#problem = `Cannot update the index: ${messageOf(error)}. Try :Agent index rebuild.`;
         }
-        if (isUseless(error) && this.#path !== undefined && this.#open === undefined) removeIndex(this.#path);
+        if (!isUseless(error) || this.#path === undefined || (this.#open?.users ?? 0) > 0) return;
+        this.#close();
+        removeIndex(this.#path);
       },
     ).then(() => {
       this.#update = undefined;
@@ -267,25 +280,52 @@ export class ProjectIndex {
     for (const work of [this.#update, this.#embedding]) work?.abort.abort();
     await Promise.all([this.#update?.done, this.#embedding?.done]);
     this.#problem = undefined;
+    if (this.#open?.users === 0) this.#close();
     if (this.#path !== undefined) removeIndex(this.#path);
     else this.#memory = IndexFile.inMemory();
     this.#open = undefined;
   }
 
-  /** Opens the database until the last of its users has ended. */
+  /** Opens the database, unless it is still open. */
   #use(): { readonly index: IndexFile } & Disposable {
     if (this.#memory !== undefined) return { index: this.#memory, [Symbol.dispose]() {} };
+    this.#closeChanged();
     const open = this.#open ??= { index: IndexFile.open(this.#path ?? ""), users: 0 };
+    clearTimeout(open.idle?.timer);
+    delete open.idle;
     open.users += 1;
-    return {
-      index: open.index,
-      [Symbol.dispose]: () => {
-        open.users -= 1;
-        if (open.users > 0) return;
-        open.index[Symbol.dispose]();
-        if (this.#open === open) this.#open = undefined;
-      },
-    };
+    return { index: open.index, [Symbol.dispose]: () => this.#leave(open) };
+  }
+
+  #leave(open: OpenIndex): void {
+    open.users -= 1;
+    if (open.users > 0) return;
+    // It was removed meanwhile.
+    if (this.#open !== open) return open.index[Symbol.dispose]();
+    const timer = setTimeout(() => this.#close(), IDLE_MS);
+    Deno.unrefTimer(timer);
+    open.idle = { timer, stamp: placeOf(this.#path) };
+  }
+
+  /** Nothing is read from a file that another program has replaced or cut: it is mapped to memory. */
+  #closeChanged(): void {
+    if (this.#open?.idle !== undefined && this.#open.idle.stamp !== placeOf(this.#path)) this.#close();
+  }
+
+  #close(): void {
+    clearTimeout(this.#open?.idle?.timer);
+    this.#open?.index[Symbol.dispose]();
+    this.#open = undefined;
+  }
+}
+
+/** Changes with the file. */
+function placeOf(path = ""): string {
+  try {
+    const { dev, ino, size, mtime } = Deno.statSync(path);
+    return [dev, ino, size, mtime?.getTime()].join(" ");
+  } catch {
+    return "";
   }
 }
 

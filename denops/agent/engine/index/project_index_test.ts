@@ -214,6 +214,16 @@ Deno.test("two engines of a project share one index", async () => {
   assert.deepEqual([namesOf(one), namesOf(two)], [["src/clock.ts"], ["src/clock.ts"]]);
 });
 
+Deno.test("an index that another engine has deleted is not used any more", async () => {
+  await using at = await project();
+  const other = at.open();
+  assert.deepEqual(await at.names("combine buffers"), ["src/merge.ts"]);
+  await other.state("delete");
+  assert.equal((await at.state()).state, "none");
+  assert.deepEqual(await at.names("combine buffers"), ["src/merge.ts"]);
+  assert.ok(Deno.statSync(at.path).size > 0);
+});
+
 Deno.test("the state of the index, and its deletion", async () => {
   await using at = await project();
   assert.deepEqual(await at.state(), { state: "none", files: 0, chunks: 0, total: 0, bytes: 0, vectors: 0 });
