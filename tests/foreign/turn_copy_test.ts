@@ -1,11 +1,12 @@
 /** Copies in the place of overlays: they tell the same of a turn, and are as closed. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import fc from "fast-check";
 import { TurnCopy } from "../../denops/agent/supervisor/commands/overlay/turn_copy.ts";
 import { TurnOverlay } from "../../denops/agent/supervisor/commands/overlay/turn_overlay.ts";
 import type { TurnRoots } from "../../denops/agent/supervisor/commands/overlay/turn_roots.ts";
 import { startAgent } from "../support/agent.ts";
-import { waitForTurn } from "../support/chat.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { agentProgram } from "../support/foreign/program.ts";
 import { sandboxedShell } from "../support/foreign/sandboxed_shell.ts";
 import { DEFAULT_TIMEOUT, scratch, waitUntil } from "../support/project.ts";
@@ -251,5 +252,38 @@ Deno.test({
     await waitUntil("the undo", async () => (await project.read("src/greet.ts")).includes("Hello"));
     await nvim.command("silent! checkhealth agent");
     await nvim.waitFor(`vim.fn.search("they work on a copy of the project: ") > 0`);
+  },
+});
+
+Deno.test({
+  name:
+    "a stop while the project is copied ends the copying, the next message works, and a quit leaves no copy",
+  ignore,
+  async fn() {
+    await using tools = await scratch({ "nsenter": "#!/bin/sh\nexit 1\n" });
+    await Deno.chmod(tools.path("nsenter"), 0o755);
+    await using program = await agentProgram();
+    await program.plays("make", { sh: "echo x > made.txt" }, { say: "Made it." });
+    const names = Array.from({ length: 6_000 }, (_, number) => `many/${number % 50}/${number}`);
+    await using agent = await startAgent({
+      script: "",
+      project: Object.fromEntries(names.map((name) => [name, name])),
+      options: `sessions = { title = false }, agent = "scripted", agents = { ${program.row} }`,
+      env: { PATH: `${tools.root}:${Deno.env.get("PATH")}` },
+    });
+    const { nvim, project, state } = agent;
+    const copies = () =>
+      leftovers(state.root).filter((run) => existsSync(state.path(`overlays/${run}/roots/0/many`))).length;
+    await nvim.command("Agent play make");
+    await waitUntil("the copy to begin", () => copies() > 0);
+    await nvim.keys("<C-c>");
+    await waitForChat(nvim, "Stopped.");
+    await waitUntil("the copy to be gone", () => copies() === 0);
+    await nvim.command("Agent play make");
+    await waitForChat(nvim, "Made it.");
+    await waitForTurn(nvim);
+    assert.equal(await project.read("made.txt"), "x\n");
+    await nvim.quit();
+    await waitUntil("the copy to be gone", () => copies() === 0);
   },
 });

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { AgentHost } from "../../../denops/agent/supervisor/foreign/agent_host.ts";
 import type { EditorToolPorts } from "../../../denops/agent/supervisor/foreign/tools/editor_tools.ts";
-import { Pipes } from "../../../denops/agent/supervisor/pipes/pipes.ts";
+import { type PipeProgram, Pipes } from "../../../denops/agent/supervisor/pipes/pipes.ts";
 import type { AgentOptions } from "../../../denops/agent/protocol/options/shapes.ts";
 import type { KeptChange, ScreenResult } from "../../../denops/agent/protocol/screen_requests.ts";
 import { commandRunner, TOOLS } from "../command_sandbox.ts";
@@ -67,7 +67,8 @@ export async function hostedShell(files: Readonly<Record<string, string>>, optio
     tools: () => editorPorts([project.root], options.tools),
   });
   const pipes = stack.use(new Pipes());
-  const pipe = await host.start("shell", "session", (program) => pipes.add(program, host.errorsOf("shell")));
+  const add = (program: PipeProgram) => pipes.add(program, host.errorsOf("shell"));
+  const pipe = await host.start("shell", "session", add, new AbortController().signal);
   let text = "";
   let last: ScreenResult<"agent_end"> | undefined;
   return {

@@ -38,10 +38,10 @@ export class AgentSandbox {
 
   /**
    * Overlays of the roots, or copies where overlays do not work. Git's folders outside of the roots follow them.
-   * @param denied globs of unreadable files
+   * @param denied globs of unreadable files @param signal stops copying
    * @throws {Error} half a sentence
    */
-  async turnRoots(denied: readonly string[]): Promise<TurnRoots> {
+  async turnRoots(denied: readonly string[], signal: AbortSignal): Promise<TurnRoots> {
     const { roots: own, user: { state_dir: state }, sandbox } = this.#options;
     const roots = [...own, ...this.#git.bound];
     const found = await sandbox.rehearses();
@@ -51,7 +51,7 @@ export class AgentSandbox {
       return await TurnOverlay.start({ roots, state, store }, await this.hiddenPaths(denied));
     }
     if (await sandbox.hold() !== "bubblewrap") throw new Error(found.reason);
-    return await TurnCopy.start({ roots, state }, await this.hiddenPaths(denied)).catch((error) => {
+    return await TurnCopy.start({ roots, state }, await this.hiddenPaths(denied), signal).catch((error) => {
       throw new Error(`${found.reason}; a copy does not work either: ${messageOf(error)}`);
     });
   }

@@ -62,12 +62,17 @@ export class AgentHost {
    * @param add takes the program and returns its pipe
    * @throws {Error} one line
    */
-  async start(name: string, session: string, add: (program: PipeProgram) => string): Promise<string> {
+  async start(
+    name: string,
+    session: string,
+    add: (program: PipeProgram) => string,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { roots, user, environment, denied, hosts, tools } = this.#options;
     const row = agentRow(name, user);
     await using stack = new AsyncDisposableStack();
     const turnRoots = stack.use(
-      await this.#sandbox.turnRoots(denied()).catch((error) => {
+      await this.#sandbox.turnRoots(denied(), signal).catch((error) => {
         const reason = `agents run over overlays, and ${messageOf(error)}`;
         throw new Error(`Cannot start ${row.title}: ${reason}. See :help agent-other-turns.`);
       }),

@@ -8,6 +8,7 @@ import type { EngineAnswers } from "../../agents/engine.ts";
 import { AgentHost } from "../../foreign/agent_host.ts";
 import type { EditorToolPorts } from "../../foreign/tools/editor_tools.ts";
 import { defined } from "../../../shared/records.ts";
+import type { PipeProgram } from "../../pipes/pipes.ts";
 import { neovimEnvironment } from "../../system/neovim_environment.ts";
 import type { ClientContext } from "../context.ts";
 import { NO_CHAT } from "../permissions.ts";
@@ -85,6 +86,7 @@ export async function startAgent(
   client: ClientContext,
   sessionId: string,
   name: string,
+  signal: AbortSignal,
 ): Promise<string> {
   const { ports: { ownerOf, trustOf }, permissions, pipes, agents } = client;
   // The user has chosen it for this engine; an engine of a model starts nothing with the user's logins.
@@ -94,7 +96,8 @@ export async function startAgent(
   if (rule?.verdict === "deny") {
     throw new Error(`Cannot start ${name}: the rule ${ruleText(rule)} denies it.`);
   }
-  const pipe = await agents.start(name, sessionId, (program) => pipes.add(program, agents.errorsOf(name)));
+  const add = (program: PipeProgram) => pipes.add(program, agents.errorsOf(name));
+  const pipe = await agents.start(name, sessionId, add, signal);
   // Its answers are another model's text, which may come from anywhere.
   if (chat !== NO_CHAT) trustOf(client, chat, sessionId).taint("agent");
   return pipe;

@@ -32,24 +32,24 @@ export function pipeAnswers(
   EngineAnswers,
   "pipe_open" | "pipe_write" | "pipe_read" | "pipe_close"
 > {
-  const { ports: { chatOf, ownerOf, gate, trustOf }, pipes, mcp, agents } = client;
+  const { ports: { ownerOf, gate, trustOf }, pipes, mcp, agents } = client;
   const open = new Map<string, { readonly server: string; readonly calls: CallCheck }>();
+  const close = (pipe: string) => {
+    open.delete(pipe);
+    agents.close(pipe);
+    pipes.close(pipe);
+  };
   return {
-    async pipe_open(sessionId, { kind, name }) {
+    async pipe_open(sessionId, { kind, name }, signal) {
       pipes.assertRoom();
-      if (kind === "agent") return { pipe: await startAgent(client, sessionId, name) };
-      const program = await mcp.start(name, async (server) => {
-        const chat = chatOf(sessionId);
-        if (chat === undefined) return undefined;
-        const context = await client.gateContext(chat, sessionId);
-        const reason = "the model can use its tools; this approves exactly this entry, until it changes";
-        const detail = describeServer(server).join("\n");
-        return await gate.confirm(`start the MCP server ${name}`, reason, context, detail);
-      });
+      if (kind === "agent") {
+        return closeUnlessAwaited(await startAgent(client, sessionId, name, signal), close, signal);
+      }
+      const program = await mcp.start(name, (server) => confirmServer(client, sessionId, name, server));
       if (program === undefined) return {};
       const pipe = pipes.add(program, mcp.errorsOf(name));
       open.set(pipe, { server: name, calls: new CallCheck() });
-      return { pipe };
+      return closeUnlessAwaited(pipe, close, signal);
     },
     async pipe_write(sessionId, { pipe, text }) {
       // The sandbox of an agent holds it, whatever it is told.
@@ -76,10 +76,34 @@ export function pipeAnswers(
     },
     pipe_read: (_, { pipe }) => pipes.read(pipe),
     pipe_close(_, { pipe }) {
-      open.delete(pipe);
-      agents.close(pipe);
-      pipes.close(pipe);
+      close(pipe);
       return Promise.resolve({});
     },
   };
+}
+
+/** The engine does not learn of a program that starts after it has stopped waiting. */
+function closeUnlessAwaited(
+  pipe: string,
+  close: (pipe: string) => void,
+  signal: AbortSignal,
+): { readonly pipe: string } {
+  if (signal.aborted) close(pipe);
+  signal.throwIfAborted();
+  return { pipe };
+}
+
+/** Undefined if the user has stopped the turn. */
+async function confirmServer(
+  client: ClientContext,
+  sessionId: string,
+  name: string,
+  server: Parameters<typeof describeServer>[0],
+): Promise<boolean | undefined> {
+  const chat = client.ports.chatOf(sessionId);
+  if (chat === undefined) return undefined;
+  const context = await client.gateContext(chat, sessionId);
+  const reason = "the model can use its tools; this approves exactly this entry, until it changes";
+  const detail = describeServer(server).join("\n");
+  return await client.ports.gate.confirm(`start the MCP server ${name}`, reason, context, detail);
 }

@@ -99,3 +99,12 @@ async function open(path: string): Promise<void> {
     if (isDirectory && !isForeign(name)) await open(folder.at(name));
   }
 }
+
+/** The time by the clock of the folder's file system: milliseconds since 1970. */
+export async function timeIn(folder: string): Promise<number> {
+  const path = join(folder, `stamp-${crypto.randomUUID()}`);
+  await Deno.writeTextFile(path, "", { createNew: true });
+  const { mtime } = await Deno.lstat(path);
+  await Deno.remove(path);
+  return mtime?.getTime() ?? 0;
+}

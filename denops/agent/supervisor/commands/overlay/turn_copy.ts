@@ -10,7 +10,7 @@ import type { Mount } from "../../system/sandbox/mounts.ts";
 import { changeCounter, type Limits, listChanges, type OverlayChanges } from "./changes.ts";
 import { entered } from "./layer.ts";
 import { LIMITS } from "./overlay.ts";
-import { removeTree, RunFolder } from "./run_folder.ts";
+import { removeTree, RunFolder, timeIn } from "./run_folder.ts";
 import { type Covered, TreeCopy } from "./tree_copy.ts";
 import type { HiddenPaths, TurnRoots } from "./turn_roots.ts";
 import { OverlayUsage } from "./usage.ts";
@@ -39,7 +39,6 @@ export class TurnCopy implements TurnRoots {
   readonly #trees: readonly TreeCopy[];
   #usage: OverlayUsage | undefined;
   #started = 0;
-  #stamps = 0;
 
   private constructor(options: TurnCopyOptions, folder: RunFolder) {
     this.#options = options;
@@ -49,12 +48,16 @@ export class TurnCopy implements TurnRoots {
   }
 
   /** @throws {Error} half a sentence, after removing everything */
-  static async start(options: TurnCopyOptions, hidden: HiddenPaths): Promise<TurnCopy> {
+  static async start(
+    options: TurnCopyOptions,
+    hidden: HiddenPaths,
+    signal?: AbortSignal,
+  ): Promise<TurnCopy> {
     const holding = options.roots.find((root) => isInside(options.state, root));
     if (holding !== undefined) throw new Error(`the state folder is in ${holding}`);
     await using stack = new AsyncDisposableStack();
     const copy = new TurnCopy(options, stack.use(await RunFolder.create(options.state)));
-    await copy.renew(hidden);
+    await copy.renew(hidden, signal);
     stack.move();
     return copy;
   }
@@ -63,15 +66,11 @@ export class TurnCopy implements TurnRoots {
     return this.#started;
   }
 
-  async now(): Promise<number> {
-    const path = join(this.#folder.path, `stamp-${this.#stamps++}`);
-    await Deno.writeTextFile(path, "", { createNew: true });
-    const { mtime } = await Deno.lstat(path);
-    await Deno.remove(path);
-    return mtime?.getTime() ?? 0;
+  now(): Promise<number> {
+    return timeIn(this.#folder.path);
   }
 
-  async renew({ folders, files }: HiddenPaths): Promise<void> {
+  async renew({ folders, files }: HiddenPaths, signal?: AbortSignal): Promise<void> {
     const { limits = LIMITS, most = MOST } = this.#options;
     const covered: Covered = new Map([
       ...folders.map((path) => [path, "folder"] as const),
@@ -81,6 +80,7 @@ export class TurnCopy implements TurnRoots {
     for (const folder of ["upper", "copies"]) await removeTree(join(this.#folder.path, folder));
     const total = { bytes: 0, files: 0 };
     const count = (bytes: number) => {
+      signal?.throwIfAborted();
       total.bytes += bytes;
       total.files++;
       if (total.bytes <= most.bytes && total.files <= most.files) return;

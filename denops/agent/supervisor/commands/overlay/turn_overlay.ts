@@ -12,7 +12,7 @@ import { listChanges, type OverlayChanges } from "./changes.ts";
 import { namesIn, openFolder } from "./layer.ts";
 import { likeRoot, OverlayNamespace } from "./namespace.ts";
 import { LIMITS, type OverlayOptions } from "./overlay.ts";
-import { removeTree } from "./run_folder.ts";
+import { removeTree, timeIn } from "./run_folder.ts";
 import type { HiddenPaths, TurnRoots } from "./turn_roots.ts";
 import { OverlayUsage } from "./usage.ts";
 
@@ -38,7 +38,6 @@ export class TurnOverlay implements TurnRoots {
   /** Of the current layer, and of earlier ones that can still be written. */
   #usages: readonly OverlayUsage[] = [];
   #isFrozen = true;
-  #stamps = 0;
   /** Of all layers. */
   #mounts = 0;
 
@@ -73,12 +72,8 @@ export class TurnOverlay implements TurnRoots {
     return this.#started;
   }
 
-  async now(): Promise<number> {
-    const path = join(this.#namespace.folder, "disk", `stamp-${this.#stamps++}`);
-    await Deno.writeTextFile(path, "", { createNew: true });
-    const { mtime } = await Deno.lstat(path);
-    await Deno.remove(path);
-    return mtime?.getTime() ?? 0;
+  now(): Promise<number> {
+    return timeIn(join(this.#namespace.folder, "disk"));
   }
 
   /** Mounts a new layer. */
