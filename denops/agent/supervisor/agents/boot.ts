@@ -2,7 +2,7 @@
  * Starts the process of a project's engine without its configuration. It needs few of the supervisor's
  * modules, so the first process starts while the rest is loaded.
  */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { messageOf } from "../../shared/errors.ts";

@@ -30,8 +30,7 @@ export function recordName(name: BundleName): string {
  */
 export function recordOf(agent: string, paths: readonly string[], folder = join(agent, BUNDLES)): string {
   const lines = paths.map((path) => {
-    const isOutput = path.startsWith(`${BUNDLES}/`);
-    const place = isOutput ? join(folder, path.slice(BUNDLES.length)) : join(agent, path);
+    const place = isBundle(path) ? join(folder, path.slice(BUNDLES.length)) : join(agent, path);
     const { isFile, size, mtime, ctime, ino } = Deno.statSync(place);
     if (!isFile) throw new Error(`${path} is not a file`);
     return `${path} ${size} ${mtime?.getTime()} ${ctime?.getTime()} ${ino}`;
@@ -60,4 +59,9 @@ export function entryFiles(agent: string, name: BundleName): readonly string[] {
   return isCurrent(agent, name)
     ? entries.map((entry) => `${BUNDLES}/${entry.replace(/\.ts$/, ".js")}`)
     : entries;
+}
+
+/** @param path below denops/agent */
+export function isBundle(path: string): boolean {
+  return path.startsWith(`${BUNDLES}/`);
 }

@@ -1,7 +1,7 @@
 /** Downloads the engine's dependencies once, before it starts, because the engine cannot. */
 import { encodeHex } from "../system/hex.ts";
 import { join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { openProgram } from "../system/programs.ts";
 import { messageOf } from "../../shared/errors.ts";
 
@@ -17,11 +17,7 @@ export async function ensureDependencies(
   stateDir: string,
   announce: () => void,
 ): Promise<string> {
-  const lock = await Deno.readTextFile(join(plugin, "deno.lock"));
-  const place = Deno.env.get("DENO_DIR") ?? Deno.env.get("HOME") ?? "";
-  const key = `${lock}\n${Deno.version.deno}\n${place}`;
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
-  const stampPath = join(stateDir, `dependencies-${encodeHex(new Uint8Array(digest)).slice(0, 16)}.json`);
+  const stampPath = await stampOf(plugin, stateDir);
   const known = await readStamp(stampPath);
   if (known !== undefined) return known;
   const denoDir = await askDenoDir(plugin);
@@ -37,6 +33,19 @@ export async function ensureDependencies(
   });
   await Deno.writeTextFile(stampPath, JSON.stringify({ denoDir }));
   return denoDir;
+}
+
+/** The folder of Deno's cache, which may be empty. @throws {Error} one line */
+export async function findDenoDir(plugin: string, stateDir: string): Promise<string> {
+  return await readStamp(await stampOf(plugin, stateDir)) ?? await askDenoDir(plugin);
+}
+
+async function stampOf(plugin: string, stateDir: string): Promise<string> {
+  const lock = await Deno.readTextFile(join(plugin, "deno.lock"));
+  const place = Deno.env.get("DENO_DIR") ?? Deno.env.get("HOME") ?? "";
+  const key = `${lock}\n${Deno.version.deno}\n${place}`;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+  return join(stateDir, `dependencies-${encodeHex(new Uint8Array(digest)).slice(0, 16)}.json`);
 }
 
 /** The stamp is valid only while the cache exists: users do empty ~/.cache. */

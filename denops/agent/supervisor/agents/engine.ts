@@ -1,6 +1,6 @@
 /** Our engine: a plain ACP agent with the requests of protocol/requests.ts and protocol/screen_requests.ts on top. */
 import { type ClientApp, type ContentBlock, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
 import type { ChoosableEffort } from "../../protocol/options/efforts.ts";
 import {

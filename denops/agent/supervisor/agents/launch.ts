@@ -4,9 +4,9 @@ import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { isInside } from "../../policy/path.ts";
 import { denoProblem } from "../../protocol/version.ts";
-import { entryFiles } from "./bundle.ts";
+import { entryFiles, isBundle } from "./bundle.ts";
 import { loginFolder } from "./copilot/logins.ts";
-import { ensureDependencies } from "./dependencies.ts";
+import { ensureDependencies, findDenoDir } from "./dependencies.ts";
 import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -25,13 +25,30 @@ export interface Launch extends AgentCommand {
   readonly isConfined: boolean;
 }
 
+interface PluginModules {
+  readonly plugin: string;
+  /** The folder of Deno's cache. */
+  readonly denoDir: string;
+}
+
 /** The plugin's folder, and Deno's cache with all of its packages. @throws {Error} one line */
 export async function pluginModules(
   stateDir: string,
   announceFetch: () => void = () => {},
-): Promise<{ readonly plugin: string; readonly denoDir: string }> {
+): Promise<PluginModules> {
   const plugin = join(await Deno.realPath(AGENT), "../..");
   return { plugin, denoDir: await ensureDependencies(plugin, stateDir, announceFetch) };
+}
+
+/** The same for an engine. A bundle contains its packages, so Deno's cache may lack them. */
+async function engineModules(
+  engine: string,
+  stateDir: string,
+  announceFetch: () => void,
+): Promise<PluginModules> {
+  if (!isBundle(engine)) return await pluginModules(stateDir, announceFetch);
+  const plugin = join(await Deno.realPath(AGENT), "../..");
+  return { plugin, denoDir: await findDenoDir(plugin, stateDir) };
 }
 
 /** @param baseUrl the address of the model; undefined: no network */
@@ -46,11 +63,11 @@ export async function launchCommand(
   const [root = ""] = roots;
   const agent = await Deno.realPath(AGENT);
   await ensureStateFolder(user.state_dir);
-  const { plugin, denoDir } = await pluginModules(user.state_dir, announceFetch);
+  const [engine = ""] = entryFiles(agent, "engine");
+  const { plugin, denoDir } = await engineModules(engine, user.state_dir, announceFetch);
   const state = await projectState(root, user.state_dir);
   const scratch = await scratchFolder(state);
   const { environment, files } = await withRealCertificates(neovimEnvironment());
-  const [engine = ""] = entryFiles(agent, "engine");
   const grants: EngineGrants = {
     roots,
     state,

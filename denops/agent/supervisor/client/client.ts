@@ -8,6 +8,7 @@ import type { Terminals } from "../commands/terminals.ts";
 import type { GateContext } from "../gate/gate.ts";
 import { Pipes } from "../pipes/pipes.ts";
 import { Ledger } from "../gate/ledger.ts";
+import { FirstFiles } from "../project/first_files.ts";
 import { answers, listeners } from "./answers/answers.ts";
 import { approvals } from "./answers/approvals.ts";
 import { projectPrograms } from "./answers/programs.ts";
@@ -22,6 +23,7 @@ import { NO_CHAT, ProjectPermissions } from "./permissions.ts";
 export class EngineClient implements ClientContext {
   readonly ports: ClientPorts;
   readonly permissions: ProjectPermissions;
+  readonly files = new FirstFiles();
   readonly ledger: Ledger;
   readonly modes: Modes;
   readonly composer: Composer;

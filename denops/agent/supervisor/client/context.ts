@@ -10,6 +10,7 @@ import type { AgentHost } from "../foreign/agent_host.ts";
 import type { Gate, GateContext } from "../gate/gate.ts";
 import type { Ledger } from "../gate/ledger.ts";
 import type { UserQuestions } from "../gate/questions.ts";
+import type { FirstFiles } from "../project/first_files.ts";
 import type { McpHost } from "../mcp/mcp_host.ts";
 import type { HookHost } from "../hooks/hook_host.ts";
 import type { Pipes } from "../pipes/pipes.ts";
@@ -40,6 +41,7 @@ export interface ClientPorts {
 export interface ClientContext {
   readonly ports: ClientPorts;
   readonly permissions: ProjectPermissions;
+  readonly files: FirstFiles;
   readonly ledger: Ledger;
   readonly terminals: Terminals;
   readonly pipes: Pipes;

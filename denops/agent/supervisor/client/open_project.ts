@@ -9,7 +9,7 @@ import { confined } from "../agents/confine.ts";
 import { renewedKey } from "../agents/copilot/account.ts";
 import { copilotQuota } from "../agents/copilot/copilot.ts";
 import { Engine } from "../agents/engine.ts";
-import type { Launch } from "../agents/launch.ts";
+import { type Launch, pluginModules } from "../agents/launch.ts";
 import { AgentProcess } from "../agents/process.ts";
 import { knownModels, priced, type ProviderWorld, sharedConfig } from "../agents/provider.ts";
 import { defined } from "../../shared/records.ts";
@@ -72,7 +72,11 @@ export class OpenProject implements AsyncDisposable {
     this.#world = world;
     this.#timers = [
       whenIdle(ports, PREPARE_AFTER_MS, () => client.prepare()),
-      whenIdle(ports, FILL_AFTER_MS, () => fillCodeCache(launch.grants, user.state_dir)),
+      whenIdle(ports, FILL_AFTER_MS, async () => {
+        await fillCodeCache(launch.grants, user.state_dir);
+        // Those of other programs: an engine's bundle needs none.
+        await pluginModules(user.state_dir);
+      }),
     ];
     for (const timer of this.#timers) Deno.unrefTimer(timer);
   }
@@ -94,6 +98,7 @@ export class OpenProject implements AsyncDisposable {
       booting ??= boot(roots, user, world, announce);
       booting.catch(() => {});
       const client = await EngineClient.open(roots, user, ports);
+      client.files.begin(client.permissions.search(NO_CHAT));
       await client.modes.read();
       const notice = (problem: string) => ports.notice(chat, "warning", visible(problem));
       for (const problem of fewer([...client.modes.problems, ...await client.composer.problems(chat)])) {

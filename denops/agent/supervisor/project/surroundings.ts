@@ -33,6 +33,8 @@ const MOST_RULES_TEXT = 64 * 1024;
 export const OWN_RULES = ["agent", "AGENTS.md"] as const;
 
 interface SurroundingsOptions extends SearchOptions {
+  /** How files are listed; default: {@link listed}. */
+  readonly files?: typeof listed;
   /** Neovim's configuration folder; undefined if it has none. */
   readonly configDir: string | undefined;
 }
@@ -50,7 +52,7 @@ export async function surroundings(
   const part = async <T>(source: Promise<T>): Promise<T | undefined> =>
     await Promise.race([source.catch(() => undefined), late]);
   const [files, rules, branch, status] = await Promise.all([
-    facts.includes("files") ? listed(options, inTime).catch(() => undefined) : undefined,
+    facts.includes("files") ? (options.files ?? listed)(options, inTime).catch(() => undefined) : undefined,
     facts.includes("rules") ? part(ownRules(options.configDir)) : undefined,
     facts.includes("branch") ? part(gitBranch(options)) : undefined,
     facts.includes("status") ? part(gitStatus(options, inTime)) : undefined,
@@ -68,7 +70,7 @@ export async function fileNames(options: SearchOptions): Promise<readonly string
 }
 
 /** The results that arrived in time. */
-async function listed(
+export async function listed(
   options: SearchOptions,
   signal: AbortSignal,
   most = MOST_FILES,
@@ -104,17 +106,28 @@ async function listInto(
   const { paths, rules } = found;
   for (const root of options.roots) {
     const place = await SearchPlace.find(root, options);
-    const listing = eachFile(place, signal, (path) => {
-      found.more = paths.length >= most;
-      if (!found.more) paths.push(place.prefix + plainText(path));
-      return !found.more;
+    let isWhole = true;
+    await eachFile(place, signal, (path) => {
+      isWhole = paths.length < most;
+      if (!isWhole) return false;
+      paths.push(place.prefix + plainText(path));
+      if (isRules(path) && rules.length < MOST_RULES) rules.push(place.prefix + path);
+      return true;
     });
-    const findingRules = eachFile(place, signal, (path) => {
-      if (isRules(path)) rules.push(place.prefix + path);
-      return rules.length < MOST_RULES;
-    }, { names: RULES_PATTERNS });
-    await Promise.all([listing, findingRules]);
+    if (isWhole) continue;
+    found.more = true;
+    await addRules(found, place, signal);
   }
+}
+
+/** Adds the files of rules of a place that has too many files to list. */
+async function addRules({ rules }: Listed, place: SearchPlace, signal: AbortSignal): Promise<void> {
+  const known = new Set(rules);
+  await eachFile(place, signal, (path) => {
+    const name = place.prefix + path;
+    if (isRules(path) && !known.has(name)) rules.push(name);
+    return rules.length < MOST_RULES;
+  }, { names: RULES_PATTERNS });
 }
 
 async function ownRules(configDir: string | undefined): Promise<string | undefined> {

@@ -136,3 +136,19 @@ Deno.test("a listing that is late is cut: what was found in time is told, and th
     adoptEnvironment(env);
   }
 });
+
+Deno.test("too many files: a selection of them, and the rules of all", async () => {
+  await using project = await scratch({
+    "AGENTS.md": "1\n",
+    "zzz/deep/AGENTS.md": "2\n",
+    "many/AGENTS.md": "3\n",
+  });
+  for (let at = 0; at < 5_001; at++) Deno.writeTextFileSync(project.path(`many/${at}`), "");
+  const files = await waitUntil("a list in time", async () => {
+    const { files } = await look(project.root);
+    return files !== undefined && files.late !== true && files;
+  });
+  assert.equal(files.paths.length, 5_000);
+  assert.equal(files.more, true);
+  assert.deepEqual(files.rules, ["AGENTS.md", "many/AGENTS.md", "zzz/deep/AGENTS.md"]);
+});

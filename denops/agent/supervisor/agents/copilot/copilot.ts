@@ -2,7 +2,7 @@
  * GitHub Copilot: exchanges a GitHub login for a key that is valid for half an hour, and lists the account's
  * models. The engine gets the key; the login never leaves this process.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { UserConfig } from "../../../protocol/config.ts";
 import { PRESETS } from "../../../protocol/providers.ts";
 import {

@@ -2,7 +2,7 @@
  * Login on a machine without a browser: the user types a code on GitHub's website. Source: RFC 8628, and
  * docs.github.com, "Authorizing OAuth apps", "Device flow".
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 import type { Fetch } from "../../../models/ask_models.ts";
 import { ask, CLIENT_ID, type GitHub, LOG_IN } from "./github.ts";

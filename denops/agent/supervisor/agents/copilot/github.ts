@@ -3,7 +3,7 @@
  * (crates/copilot_chat), CopilotChat.nvim (config/providers.lua), codecompanion.nvim (adapters/http/copilot)
  * and VS Code's (microsoft/vscode-copilot-chat, platform/authentication).
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { Fetch } from "../../../models/ask_models.ts";
 import { connectionProblem } from "../../../models/connection_problem.ts";
 import type { ProviderOptions } from "../../../protocol/config.ts";

@@ -3,7 +3,7 @@
  * read. Such a token gives access to the account's Copilot until it is revoked, so it stays in this process.
  */
 import { join } from "node:path";
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { messageOf } from "../../../shared/errors.ts";
 
 /** By host, or by host and application: "github.com:Iv1.b507a08c87ecfe98". */

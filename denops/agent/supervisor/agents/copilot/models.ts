@@ -2,7 +2,7 @@
  * The models that Copilot lists for an account, with their wire formats. Source: the answer of `/models` in
  * codecompanion.nvim (tests/adapters/http/stubs/model_list/copilot.json), Zed (crates/copilot_chat).
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { ListedModel } from "../../../protocol/config.ts";
 import { modelsOf } from "../../../models/model_list.ts";
 import { type ModelWire, PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";

@@ -2,7 +2,7 @@
  * The remaining quota of a Copilot account. Source: `/copilot_internal/user` as in Zed, CopilotChat.nvim and
  * codecompanion.nvim; accounts without a subscription have separate counts ("free_limited_copilot").
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 
 const Quota = z.object({
   quota_reset_date: z.string().optional().catch(undefined),

@@ -1,5 +1,5 @@
 /** The provider and model that a user chose for a session, which replace those of the options. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { ListedModel, type UserConfig } from "../../../protocol/config.ts";
 import { SessionBook } from "../../gate/session_book.ts";
 import { defined } from "../../../shared/records.ts";

@@ -1,6 +1,7 @@
 /** Look-ups in the project, and the rules for a call. */
 import { defined } from "../../../shared/records.ts";
 import type { EngineAnswers } from "../../agents/engine.ts";
+import type { FirstFiles } from "../../project/first_files.ts";
 import { search } from "../../project/search.ts";
 import { surroundings } from "../../project/surroundings.ts";
 import type { ClientContext } from "../context.ts";
@@ -13,6 +14,7 @@ export function lookupAnswers(
   /** Versions of rules, by their JSON: rules are long, and engines ask for them before each call. */
   const versions = new Map<string, number>();
   const lookAtSkills = skillLook(client);
+  const files: FirstFiles["list"] = (options, signal) => client.files.list(options, signal);
   const place = (sessionId: string) => ({ roots, rules: client.rulesOf(sessionId), sandboxed });
   return {
     async search(sessionId, request, signal) {
@@ -20,7 +22,7 @@ export function lookupAnswers(
     },
     async surroundings(sessionId, wanted, signal) {
       const [found, skills] = await Promise.all([
-        surroundings(wanted, { ...place(sessionId), configDir }, signal),
+        surroundings(wanted, { ...place(sessionId), configDir, files }, signal),
         wanted.facts.includes("skills") ? lookAtSkills(sessionId).catch(() => undefined) : undefined,
       ]);
       return { ...found, ...defined({ skills }) };
