@@ -73,7 +73,7 @@ export function optionTypes(): string {
   const shapes = new Set(rows.flatMap(({ zod }) => zod?.match(/\w+/g) ?? []));
   return [
     "// Generated from options.json by `deno task docs`. Edit options.json instead.",
-    'import { z } from "../../deps/zod.ts";',
+    'import * as z from "../../deps/zod.ts";',
     `import { ${[...shapes.add("list").add("map")].sort().join(", ")} } from "./shapes.ts";\n`,
     body,
   ].join("\n");

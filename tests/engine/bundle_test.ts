@@ -111,6 +111,10 @@ Deno.test({
     const names = Array.from(Deno.readDirSync(plugin.path("denops/agent")), ({ name }) => name);
     assert.deepEqual(names.filter((name) => name.startsWith("dist")), ["dist"]);
     assert.ok(!existsSync(plugin.path("denops/agent/dist/engine/old.js")));
+    const bundle = await plugin.read("denops/agent/dist/supervisor/supervisor.js");
+    assert.doesNotMatch(bundle, /[\u0080-\uffff]/);
+    // A raw template with signs beyond ASCII.
+    assert.ok(bundle.includes(JSON.stringify("git *\ufffc*").slice(1, -1).replace("\ufffc", "\\ufffc")));
     assert.equal(await engineFile(plugin, "OK The plugin's modules are bundled"), "dist/engine/main.js");
     await assertClosesLocks(plugin);
   },

@@ -1,7 +1,7 @@
 /** Queue, cancel and approvals of the real session. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import {
   CANCELLED,
   checkEvents,

@@ -1,5 +1,5 @@
 /** Requests model lists from providers. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import type { ListedModel, ModelConfig } from "../protocol/config.ts";
 import { connectionProblem } from "./connection_problem.ts";
 import { maybe, modelsOf } from "./model_list.ts";

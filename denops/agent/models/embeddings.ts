@@ -1,5 +1,5 @@
 /** Requests embeddings of texts from a provider. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { WIRE_FACTS } from "../protocol/providers.ts";
 import type { Fetch, Provider } from "./ask_models.ts";
 import { connectionProblem } from "./connection_problem.ts";

@@ -4,7 +4,7 @@
  * llama.cpp's `/v1/models`, vLLM's ModelCard, Ollama's `/api/tags` and `/api/show`, Groq's and GitHub
  * Copilot's `/models`.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import type { ListedModel, Price } from "../protocol/config.ts";
 
 const MOST_MODELS = 2_000;

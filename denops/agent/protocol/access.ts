@@ -2,7 +2,7 @@
  * The access of a call. Tools declare it, policy and gate judge it, the approval shows it, the log stores it. Each call
  * has one kind of access, so that its approval shows all of it.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { CommandInput } from "./commands.ts";
 import { MODE_ACCESSES } from "./modes.ts";
 import { SEARCH_ENGINES } from "./options/shapes.ts";

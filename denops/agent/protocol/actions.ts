@@ -1,5 +1,5 @@
 /** Messages from Lua to the supervisor: actions. Updates of `ui.ts` answer them. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { SESSION_PERMISSIONS } from "./access.ts";
 import { UserConfig } from "./config.ts";
 import { CHOOSABLE_EFFORTS } from "./options/efforts.ts";

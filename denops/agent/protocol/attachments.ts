@@ -1,5 +1,5 @@
 /** Attachments of a message. Facts that only Neovim knows are included. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 /** The word in the message that stands for it, without "@"; absent for automatic attachments. */
 const mention = z.string().min(1).max(200).optional();

@@ -1,5 +1,5 @@
 /** Commands between engine and supervisor: ACP's terminal methods with these fields in `_meta`. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 /**
  * Levels of commands: they may change nothing, nothing permanent, the project without `.git`, or `.git` too. "try" and

@@ -1,5 +1,5 @@
 /** The configurations of the supervisor and the engine. Lua sends the first, the supervisor the second. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { OwnMode } from "./modes.ts";
 import { httpUrl, list, map, McpName, Price, SEARCH_ENGINES } from "./options/shapes.ts";
 import { ENGINE_OPTIONS, MODEL_OPTIONS, RULE_OPTIONS, SUPERVISOR_OPTIONS } from "./options/options.ts";

@@ -1,5 +1,5 @@
 /** Lines that the user wants edited in place. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 export const EditPlace = z.object({
   /** Absolute. */

@@ -4,7 +4,7 @@
  * it.
  */
 import type { PermissionOption } from "../deps/acp_sdk.ts";
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig, ListedModel } from "./config.ts";

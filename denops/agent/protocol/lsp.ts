@@ -2,7 +2,7 @@
  * Requests from the engine to the editor's language servers, and their answers: params and result of the extension
  * `_agent/lsp`. Lines count from 1, characters from 1 in Unicode code points.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 const path = z.string().min(1);
 const line = z.int().min(1);

@@ -1,5 +1,5 @@
 /** Modes that a user or a model may choose, for both sides. See engine/context/modes.ts for how they run. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 /** The access of a mode, in ascending order: nothing, documentation (policy/decide_mode.ts), anything. */
 export const MODE_ACCESSES = ["read", "docs", "write"] as const;

@@ -5,7 +5,7 @@
  * In results every field named `path` or `from` is an absolute real path: the supervisor drops those outside of the
  * workspace. Times are milliseconds since 1970, turns count from 1 within their session.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { MessageId } from "./extensions.ts";
 import { PromptBlock } from "./attachments.ts";
 import { OwnMode } from "./modes.ts";

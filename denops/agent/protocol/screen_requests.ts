@@ -3,7 +3,7 @@
  * supervisor (supervisor/client/answers/) and one caller in the engine; the wire name is `_agent/<name>`, with
  * `sessionId` beside the row's fields. Paths are absolute and real.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { CommandEffects } from "./commands.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";

@@ -1,5 +1,5 @@
 /** Searches that the engine may request: the supervisor runs ripgrep and git with fixed arguments. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 /** Absolute, "" for the project; resolved by the engine and again by the supervisor. */
 const path = z.string();

@@ -2,7 +2,7 @@
  * `sessions.json` beside each database lists its sessions, so that a list needs no engine. Engines write it, so readers
  * trust nothing in it. Times are milliseconds since 1970.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 export const SESSIONS_FILE = "sessions.json";
 /** Folder of the sessions' scratch folders, beside it. */

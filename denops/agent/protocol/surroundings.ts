@@ -1,5 +1,5 @@
 /** Facts for the model about the project and the user's screen. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { MOST_SKILLS, SkillFacts } from "./results/skills.ts";
 
 /** As the model knows them: relative to the project, or with the name of another root. */

@@ -7,7 +7,7 @@
  * trace?.span("work", since);
  * ```
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 export const TraceSpan = z.object({
   name: z.string().max(40),

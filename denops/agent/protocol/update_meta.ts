@@ -1,5 +1,5 @@
 /** Our own fields of ACP's session updates. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 /** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the call above it. */
 export const ParentMeta = z.object({ parent: z.string().optional() });

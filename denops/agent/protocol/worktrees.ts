@@ -1,5 +1,5 @@
 /** Worktrees of sessions: working trees of the project's repository, each on its own branch. */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 /** Files in one merge. */
 export const MOST_MERGED = 500;

@@ -2,7 +2,7 @@
  * The events that `agent run --json` prints, one a line. A field or a type may be added; any other change raises the
  * version. `deno task docs` writes this table into the help.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 
 export const EVENTS_VERSION = 1;
 

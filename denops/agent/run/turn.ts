@@ -1,5 +1,5 @@
 /** Runs one turn in a supervisor without Neovim. */
-import type { z } from "../deps/zod.ts";
+import type * as z from "../deps/zod.ts";
 import { startHeadless } from "../headless/headless.ts";
 import type { Variables } from "../headless/folders.ts";
 import type { Action } from "../protocol/actions.ts";

@@ -4,7 +4,7 @@
  * the line "done". Each turn restarts the script, so that a stopped one can be repeated. The process exits
  * when stdin ends, and removes the folder that it was started with.
  */
-import { z } from "../deps/zod.ts";
+import * as z from "../deps/zod.ts";
 import { Gates, ScriptedAnswers } from "./answers.ts";
 import { ClientGone, deliver, isDisconnection } from "./delivery.ts";
 import { HttpConnection, type ReceivedRequest } from "./http_connection.ts";

@@ -1,4 +1,4 @@
-import type { z } from "../deps/zod.ts";
+import type * as z from "../deps/zod.ts";
 import { firstProblem } from "../protocol/options/problems.ts";
 import { Action, type ActionInput } from "../protocol/actions.ts";
 import type { Severity, Update } from "../protocol/ui.ts";

@@ -1,6 +1,6 @@
 /** The client of this connection: its capabilities and its configuration. */
 import { type AgentContext, type InitializeRequest, RequestError } from "../../deps/acp_sdk.ts";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
 import { InitializeMeta, ours } from "../../protocol/extensions.ts";
 import { messageOf } from "../../shared/errors.ts";

@@ -1,6 +1,6 @@
 /** What the real session keeps of the calls of a scripted model. */
 import assert from "node:assert/strict";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { type RunningEngine, startEngine } from "../../../../tests/support/engine_session.ts";
 import { noEditor } from "../acp/editor.ts";
 import type { Snapshot } from "../log/checkpoints.ts";

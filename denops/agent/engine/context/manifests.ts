@@ -1,5 +1,5 @@
 /** How a project is built and run, according to its manifests. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 const NAMES = new Set([
   ...["package.json", "deno.json", "deno.jsonc", "composer.json", "Cargo.toml", "pyproject.toml", "setup.py"],

@@ -1,5 +1,5 @@
 /** Notes about folded messages, taken without a model. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { MessageEntry } from "../log/entries.ts";
 import type { Part } from "../log/events.ts";
 

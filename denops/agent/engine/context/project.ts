@@ -2,7 +2,7 @@
  * The project facts in a session's prompt: gathered once and stored with the session, so that the prompt stays the
  * same.
  */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { SkillFacts } from "../../protocol/results/skills.ts";
 import { type Chosen, rulesId } from "./chosen.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";

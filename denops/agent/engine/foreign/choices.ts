@@ -1,6 +1,6 @@
 /** The mode, the model and the options of another agent's session. The agent may be hostile. */
 import { methods } from "../../deps/acp_sdk.ts";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { AgentOption } from "../../protocol/results/agent_options.ts";
 import { cleanLine } from "../../policy/clean.ts";
 import { isRecord } from "../../shared/records.ts";

@@ -1,5 +1,5 @@
 /** The logins that another agent offers. They may be hostile. Pure. Source: agentclientprotocol.com, "Authentication". */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { AgentLoginMethod } from "../../protocol/results/agent_login.ts";
 import { cleanLine } from "../../policy/clean.ts";
 

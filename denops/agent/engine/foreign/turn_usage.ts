@@ -1,5 +1,5 @@
 /** Tokens and money of a turn of another agent, as far as it reports them. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { Usage } from "../log/messages.ts";
 
 const count = z.number().min(0).max(1e12).nullish().transform((value) => Math.round(value ?? 0)).catch(0);

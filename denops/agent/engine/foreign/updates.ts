@@ -1,5 +1,5 @@
 /** The updates of another agent: checked, bounded and cleaned. Pure. Source: agentclientprotocol.com/protocol. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
 import { fileSize, imageInfo, measures } from "../log/image.ts";

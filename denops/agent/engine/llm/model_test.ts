@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
 import { assistant, call, PNG_IMAGE, READ_FILE, result, user } from "../../../../tests/support/histories.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";

@@ -2,7 +2,7 @@
  * The log of a session: everything in order, never changed. Requests send a view of its messages (context/view.ts); the
  * screen is built from its events.
  */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { AgentEvent, Plan, UserMessage } from "./events.ts";
 import { Author, Image, Reasoning, ToolCall } from "./messages.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";

@@ -1,5 +1,5 @@
 /** The engine's events; one codec (acp/) translates them for the protocol. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { TurnMeta } from "../../protocol/extensions.ts";
 import { TurnFile } from "../../protocol/requests.ts";
 import { Image, Usage } from "./messages.ts";

@@ -1,5 +1,5 @@
 /** Messages to and from a model, from which each wire builds its JSON. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { ReadonlyDeep } from "../../shared/readonly.ts";
 
 export const ToolCall = z.object({

@@ -1,5 +1,5 @@
 /** Forms of servers and of other agents, as questions to the user: one question for each field. Source: the MCP specification, "Elicitation". */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { booleanOf, numberOf } from "../calls/fit_value.ts";
 import type { Questions } from "../ports/approvals.ts";

@@ -1,5 +1,5 @@
 /** Reads the lists of a server, page by page: as many as are useful, whatever the server says. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { McpServerState } from "../../protocol/results/mcp.ts";
 import { cleanLine, isPlainName } from "../../policy/clean.ts";

@@ -1,5 +1,5 @@
 /** Answers of servers as text and images: bounded and cleaned. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { isRecord } from "../../shared/records.ts";
 import { middleCut } from "../../shared/text/text.ts";
 import type { McpAnswer, McpContent, McpImage } from "../ports/mcp.ts";

@@ -1,5 +1,5 @@
 /** A server's tools: those that are harmless, and a line for each that is left out. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { McpTool } from "../ports/mcp.ts";
 import { cleanLine, cleanText, isPlainName } from "../../policy/clean.ts";

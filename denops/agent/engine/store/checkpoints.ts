@@ -13,7 +13,7 @@ import {
   type UndoneChanges,
   type WhichCheckpoints,
 } from "../log/checkpoints.ts";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { TurnUndone } from "../../protocol/requests.ts";
 import { LONGEST_CALL_ID } from "../../protocol/update_meta.ts";
 import type { Blobs } from "./blobs.ts";

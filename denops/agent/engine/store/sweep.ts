@@ -2,7 +2,7 @@
  * Removes unreferenced contents: those that no column called "blob" or "something_blob" names, for example of deleted
  * sessions or interrupted writes. Works in small steps, so that other engines can write in between.
  */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { GRACE_MS } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { indexOthers } from "./search/search_index.ts";

@@ -1,5 +1,5 @@
 /** Usage of requests, in SQLite, which also computes the sums. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
 import type { CodeUse, RequestUsage, UsageLog, UsageReport } from "../ports/usage.ts";
 import { nameNow } from "../calls/old_names.ts";

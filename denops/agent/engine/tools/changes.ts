@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { SearchRequest } from "../../protocol/search.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defineTool, files, titleText } from "./define.ts";

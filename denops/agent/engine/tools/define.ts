@@ -4,7 +4,7 @@
  * A call runs in two steps. `prepare` checks the arguments, resolves paths and declares the access; it changes nothing.
  * `run` does exactly what was prepared, after the policy and possibly the user have approved it.
  */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { propertiesOf } from "../calls/json_schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
 import type { EditForm } from "../../protocol/options/efforts.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";

@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { ANY_FILE } from "../calls/old_names.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";

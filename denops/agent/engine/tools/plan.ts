@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { defineTool, NOTHING } from "./define.ts";
 import { plural } from "../../shared/text/text.ts";
 

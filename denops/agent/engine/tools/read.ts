@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { messageOf, ToolError } from "../../shared/errors.ts";

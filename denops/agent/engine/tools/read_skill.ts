@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { plural } from "../../shared/text/text.ts";
 import { defineTool, NOTHING, titleText } from "./define.ts";
 

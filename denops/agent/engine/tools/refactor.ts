@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { AccessPath } from "../../protocol/access.ts";
 import { ToolError } from "../../shared/errors.ts";
 import type { ClientAbilities } from "../ports/abilities.ts";

@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { defineTool, NOTHING, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { changes } from "./changes.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../../protocol/commands.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defined } from "../../shared/records.ts";

@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { defined } from "../../shared/records.ts";
 import { pathInRoot } from "../../policy/roots.ts";
 import { defineTool, files, titleText } from "./define.ts";

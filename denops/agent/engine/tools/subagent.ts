@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { ToolError } from "../../shared/errors.ts";
 import { defineTool, titleText } from "./define.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { defineTool, files, titleText } from "./define.ts";
 import { countsOf, lineDiff } from "../log/line_diff.ts";
 import { lineEnding, withEnding } from "../../shared/text/text.ts";

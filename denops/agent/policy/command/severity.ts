@@ -1,5 +1,5 @@
 /** The finding about a command, how findings are combined, and the format of the tables. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import {
   COMMAND_LEVELS,
   CommandAccess,

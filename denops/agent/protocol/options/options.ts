@@ -1,5 +1,5 @@
 // Generated from options.json by `deno task docs`. Edit options.json instead.
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import {
   AgentOptions,
   BranchPrefix,

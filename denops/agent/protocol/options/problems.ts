@@ -1,5 +1,5 @@
 /** Wrong options in words. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { UserConfig } from "../config.ts";
 import { OPTION_NAMES } from "./options.ts";
 

@@ -1,5 +1,5 @@
 /** Schemas of structured options, for `options.ts`. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { WIRES } from "../providers.ts";
 
 /** Lua has one table type: an empty list arrives as an empty map, and the other way round. */

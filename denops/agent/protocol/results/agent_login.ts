@@ -1,5 +1,5 @@
 /** The logins of another agent: the request `agent_login` and its result. All texts come from the agent. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 const AgentLoginMethod = z.object({
   id: z.string(),

@@ -1,5 +1,5 @@
 /** The options of another agent: the request `agent_options` and its result. All texts come from the agent. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 export const AgentOption = z.object({
   id: z.string(),

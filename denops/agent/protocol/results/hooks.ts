@@ -1,5 +1,5 @@
 /** Hooks: events, the engine's request for them, and their outcome. Source: code.claude.com/docs/en/hooks. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { CommandEffects } from "../commands.ts";
 
 export const HookEvent = z.enum([

@@ -1,5 +1,5 @@
 /** The index for searches by meaning: the request `index` and its result. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 export const IndexChange = z.enum(["build", "rebuild", "delete"]);
 export type IndexChange = z.infer<typeof IndexChange>;

@@ -1,5 +1,5 @@
 /** MCP servers: the request `mcp` and its result. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 /** An MCP server as the engine knows it. All texts come from the server. */
 export const McpServerState = z.object({

@@ -1,5 +1,5 @@
 /** Proposals of rules for the user, and the user's choice about one. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 export const ProposalChoice = z.object({
   rules: z.array(z.string()).min(1).max(100).readonly(),

@@ -1,5 +1,5 @@
 /** Skills: folders of instructions in the format of agentskills.io. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 /** The part of a skill that the model always sees. */
 export const SkillFacts = z.object({ name: z.string().max(64), description: z.string().max(1_024) });

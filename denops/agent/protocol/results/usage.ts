@@ -1,5 +1,5 @@
 /** The result of the request `usage`: tokens, costs, times and edits of turns, sessions, days and models. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 /** Reviewed hunks. */
 const Hunks = z.object({

@@ -1,5 +1,5 @@
 /** The web: the requests `fetch` and `search_web`, and their results. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 /** Characters of an address of the web. */
 export const LONGEST_URL = 4_000;

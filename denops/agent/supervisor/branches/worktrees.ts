@@ -4,7 +4,7 @@
  * encodings of their attributes.
  */
 import { basename, join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { ReadOptions } from "../../policy/file_access.ts";
 import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";

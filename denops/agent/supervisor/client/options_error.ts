@@ -1,5 +1,5 @@
 /** All problems of invalid options, patterns included, although only valid options are read further. */
-import type { z } from "../../deps/zod.ts";
+import type * as z from "../../deps/zod.ts";
 import { patternProblems } from "../../policy/rules.ts";
 import { UserConfig } from "../../protocol/config.ts";
 import { optionProblems, OptionsError } from "../../protocol/options/problems.ts";

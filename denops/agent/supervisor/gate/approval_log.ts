@@ -3,7 +3,7 @@
  * each call how it was approved, also in stored sessions. Several Neovims write one log.
  */
 import { dirname, join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { TAINTS } from "../../policy/proposals/cases.ts";
 import { Access, RULE_KINDS } from "../../protocol/access.ts";
 import { pauses } from "../../shared/pauses.ts";

@@ -1,5 +1,5 @@
 /** The user's approvals of what projects name to run: each is for exactly one entry. */
-import type { z } from "../../deps/zod.ts";
+import type * as z from "../../deps/zod.ts";
 import { encodeHex } from "../system/hex.ts";
 import { SessionBook } from "./session_book.ts";
 

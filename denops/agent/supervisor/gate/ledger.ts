@@ -1,6 +1,6 @@
 /** The daily cost of a project's sessions, stored in the supervisor's state folder. */
 import { dirname, join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { encodeHex } from "../system/hex.ts";
 
 const Days = z.record(z.string(), z.number());

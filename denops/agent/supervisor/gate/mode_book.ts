@@ -1,5 +1,5 @@
 /** The mode that the user chose for each session; an engine cannot widen it. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { MODE_ACCESSES } from "../../protocol/modes.ts";
 import { SessionBook } from "./session_book.ts";
 

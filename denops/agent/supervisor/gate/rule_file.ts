@@ -1,6 +1,6 @@
 /** A stored list of rules in the supervisor's state folder, where no engine can write. Several Neovims may change it. */
 import { dirname, join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { parseRule, type Rule, RULE_VERDICTS, ruleText } from "../../policy/rules.ts";
 import { encodeHex } from "../system/hex.ts";
 

@@ -1,6 +1,6 @@
 /** The user's choices for each session, stored in the supervisor's state folder, where no engine can change them. */
 import { join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 
 const MOST_SESSIONS = 1_000;
 

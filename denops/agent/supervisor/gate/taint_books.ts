@@ -1,5 +1,5 @@
 /** The books of sessions that have read what strangers may have written. No engine can change them. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { FOREIGN_SOURCES } from "../../policy/foreign.ts";
 import { SessionBook } from "./session_book.ts";
 

@@ -3,7 +3,7 @@
  * for their mounts, and the previous state of git. An unlocked note remains from a crash.
  */
 import { join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { entriesOf, statOf, textOf } from "./folder_tree.ts";
 import { encodeHex } from "../system/hex.ts";
 

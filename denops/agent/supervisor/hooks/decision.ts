@@ -1,5 +1,5 @@
 /** The decision of a hook, by its exit code and its output. Source: code.claude.com/docs/en/hooks. Pure. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { cleanText } from "../../policy/clean.ts";
 import { firstProblem } from "../../protocol/options/problems.ts";
 import type { HookEvent } from "../../protocol/results/hooks.ts";

@@ -1,5 +1,5 @@
 /** The hooks of a project: those of the option `hooks`, then those of the project's and the user's files. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { firstProblem } from "../../protocol/options/problems.ts";
 import { HookEvent } from "../../protocol/results/hooks.ts";

@@ -1,5 +1,5 @@
 /** The hooks that the user has approved: each approval is for exactly one hook and the text of its scripts. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { entryHash, EntryTrust } from "../gate/entry_trust.ts";
 import { oneLine, visible } from "../screen/visible.ts";
 import { type Hook, isOfUser } from "./entries.ts";

@@ -1,5 +1,5 @@
 /** The MCP servers of a project: those of the option `mcp.servers`, then those that its files name. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { list, map, McpEntry, McpName } from "../../protocol/options/shapes.ts";
 import { firstProblem } from "../../protocol/options/problems.ts";
 import { messageOf } from "../../shared/errors.ts";

@@ -1,5 +1,5 @@
 /** The MCP servers that the user has approved: each approval is for exactly one entry. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { visible } from "../screen/visible.ts";
 import { EntryTrust } from "../gate/entry_trust.ts";
 import type { McpServer } from "./entries.ts";

@@ -1,6 +1,6 @@
 /** Converts a stored part of a session to the updates that the screen got when it was live. Pure. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { defined } from "../../shared/records.ts";

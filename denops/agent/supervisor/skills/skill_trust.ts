@@ -1,5 +1,5 @@
 /** The user's choices about skills: which of a project's are approved, and which are switched off. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { SessionBook } from "../gate/session_book.ts";
 
 const Choice = z.object({

@@ -1,7 +1,7 @@
 /** Sends one request in a process of its own, in a sandbox whose only network is the host of its address. */
 import { join } from "node:path";
 import { type HostTarget, normalName } from "../../policy/hosts.ts";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { LONGEST_URL } from "../../protocol/results/web.ts";
 import { isolatedProgram } from "../commands/bubblewrap.ts";
 import { AllowProxy } from "../network/allow_proxy.ts";

@@ -1,6 +1,6 @@
 /** Reads the text of a PDF in a process of its own, in a sandbox without network and files. */
 import { join } from "node:path";
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import { isolatedProgram } from "../commands/bubblewrap.ts";
 import { killGroup, openProgram } from "../system/programs.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";

@@ -3,7 +3,7 @@
  * Sources: docs.searxng.org/dev/search_api, api-dashboard.search.brave.com, docs.tavily.com, exa.ai/docs/reference/search,
  * kagi.com/api/docs.
  */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { WebSearch } from "../../protocol/config.ts";
 
 export interface SearchQuery {

@@ -1,5 +1,5 @@
 /** Searches with the user's search engine. Its key reaches no other address. */
-import { z } from "../../deps/zod.ts";
+import * as z from "../../deps/zod.ts";
 import type { WebSearch } from "../../protocol/config.ts";
 import {
   type FoundPage,

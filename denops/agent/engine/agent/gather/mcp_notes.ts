@@ -1,5 +1,5 @@
 /** Tells the model about tools of MCP servers that its list lacks: once, and again after it no longer sees the note. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { type KnownMcp, mcpNews, NOTHING_KNOWN } from "../../context/mcp_news.ts";
 import type { McpPort } from "../../ports/mcp.ts";
 import { toolLine } from "../../tools/mcp/find_tools.ts";

@@ -1,6 +1,6 @@
 /** What a command would change is asked about and kept, in a turn of the real session. */
 import assert from "node:assert/strict";
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { type CopyEffects, copyOf, effectsOf } from "../../../../../tests/support/effects.ts";
 import {
   CANCELLED,

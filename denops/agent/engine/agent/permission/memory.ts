@@ -1,5 +1,5 @@
 /** A session's memory beside its messages: one fact a row, stored for a resume. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { ListedModel } from "../../../protocol/config.ts";
 import { Note } from "../../context/notes.ts";
 import { Project } from "../../context/project.ts";

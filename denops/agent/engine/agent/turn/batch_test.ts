@@ -1,6 +1,6 @@
 /** The calls of one answer, run by the real session for a scripted model. */
 import assert from "node:assert/strict";
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { checkEvents, END_TURN, startEngine } from "../../../../../tests/support/engine_session.ts";
 import { IS_FULL } from "../../../../../tests/support/sample.ts";
 import type { FileRules } from "../../../protocol/config.ts";

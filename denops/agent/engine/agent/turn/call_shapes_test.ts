@@ -1,7 +1,7 @@
 /** Calls as models write them, run by the real session: each does what the call does that it means, and nothing more. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { runs } from "../../../../../tests/support/runs.ts";
 import { sample } from "../../../../../tests/support/sample.ts";
 import { type CallShape, DANGEROUS, LISTED } from "../../../../../tests/support/call_shapes.ts";

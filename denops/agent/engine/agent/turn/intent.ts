@@ -1,5 +1,5 @@
 /** Chooses the mode of a turn in mode auto with one small request. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { narrowed } from "../../../protocol/modes.ts";
 import { CHOSEN, type Mode, MODES } from "../../context/modes.ts";
 import { wordsOf } from "../../log/entries.ts";

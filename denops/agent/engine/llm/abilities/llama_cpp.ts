@@ -3,7 +3,7 @@
  * common/jinja/caps.h. A router with several models reads the model from the query, and does not load it for
  * that.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { ModelList, type Server } from "./reported.ts";
 
 const Props = z.object({

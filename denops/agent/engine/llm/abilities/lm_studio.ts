@@ -3,7 +3,7 @@
  * `capabilities` (0.3.16). It offers tools to every model in its own format, so a model that is not trained
  * for tools still has them.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { Server } from "./reported.ts";
 
 const List = z.object({

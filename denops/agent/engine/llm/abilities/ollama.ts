@@ -2,7 +2,7 @@
  * Ollama's `/api/show` and `/api/ps`. Source: github.com/ollama/ollama, docs/api.md and api/types.go (ShowResponse,
  * ProcessModelResponse); capabilities in types/model/capability.go.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { Look, ReportedAbilities, Server } from "./reported.ts";
 
 /** A local model's context costs memory, but an agent needs some. */

@@ -1,5 +1,5 @@
 /** The abilities that a server reports, and the interface to query one kind of server. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { WireName } from "../../../protocol/providers.ts";
 
 /** Fields that the server does not report are undefined. */

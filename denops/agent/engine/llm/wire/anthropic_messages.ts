@@ -3,7 +3,7 @@
  * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended
  * thinking", "Vision". A tool's result may be a list of text and images.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { AssistantMessage, Image, Message, Reasoning, ToolCall } from "../../log/messages.ts";
 import type { FinishReason, ModelRequest } from "../../log/model_request.ts";

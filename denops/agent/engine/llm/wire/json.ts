@@ -1,5 +1,5 @@
 /** Shared by the wires: JSON frames with a schema, request bodies and headers. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { ToolSpec } from "../../log/model_request.ts";
 import type { Endpoint } from "./wire.ts";
 

@@ -4,7 +4,7 @@
  * message may have images, but renderers of vision models (model/renderers/qwen3vl.go) ignore those of tool
  * messages.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { Message } from "../../log/messages.ts";
 import type { ModelRequest } from "../../log/model_request.ts";

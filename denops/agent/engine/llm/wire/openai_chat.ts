@@ -7,7 +7,7 @@
  * OpenAI's guide, "Images and vision". `extra_content`: Gemini's "Thought signatures"; without it the next
  * request fails.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { AssistantMessage, Image, Message } from "../../log/messages.ts";
 import type { ModelRequest } from "../../log/model_request.ts";

@@ -8,7 +8,7 @@
  * as "encrypted" content.
  */
 import { createHash } from "node:crypto";
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { ModelRequest, Refusable } from "../../log/model_request.ts";
 import { isRetryable } from "../retry.ts";

@@ -1,5 +1,5 @@
 /** Requests to the editor's language servers, and shared arguments of their tools. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { LanguageServers } from "../../ports/editor.ts";

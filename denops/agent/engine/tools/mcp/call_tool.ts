@@ -1,4 +1,4 @@
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { defineTool, titleText } from "../define.ts";
 import { refuse } from "./mcp_tool.ts";
 

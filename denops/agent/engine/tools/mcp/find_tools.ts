@@ -1,4 +1,4 @@
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { McpPort, McpTool } from "../../ports/mcp.ts";
 import { defineTool, NOTHING, titleText } from "../define.ts";
 import { STARTING_MS } from "./mcp_tool.ts";

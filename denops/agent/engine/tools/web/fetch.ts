@@ -1,4 +1,4 @@
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { Access } from "../../../protocol/access.ts";
 import { ToolError } from "../../../shared/errors.ts";
 import type { Web, WebText } from "../../ports/web.ts";

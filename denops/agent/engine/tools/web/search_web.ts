@@ -1,4 +1,4 @@
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { LONGEST_QUERY, MOST_FOUND_PAGES } from "../../../protocol/results/web.ts";
 import { defineTool, titleText } from "../define.ts";
 import { searchResult } from "./search_result.ts";

@@ -1,5 +1,5 @@
 /** The tools of the editor for agents from elsewhere. They change nothing. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import type { ReadOptions } from "../../../policy/file_access.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
 import type { EditorView } from "../../../protocol/surroundings.ts";

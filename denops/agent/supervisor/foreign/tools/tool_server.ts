@@ -1,5 +1,5 @@
 /** Serves tools to an agent from elsewhere by MCP: JSON-RPC in lines. The agent may be hostile. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { VERSION } from "../../../protocol/version.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { EDITOR_TOOLS, type EditorTool, type EditorToolPorts } from "./editor_tools.ts";

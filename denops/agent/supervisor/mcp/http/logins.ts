@@ -2,7 +2,7 @@
  * Logins at MCP servers over HTTP: OAuth 2.1 with a redirect to this machine. The supervisor keeps the tokens; a bridge
  * gets one access token at a time. Source: modelcontextprotocol.io/specification, "Authorization"; RFC 8252.
  */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 import { messageOf } from "../../../shared/errors.ts";
 import { defined } from "../../../shared/records.ts";
 import { SessionBook } from "../../gate/session_book.ts";

@@ -1,5 +1,5 @@
 /** The lines between the supervisor and the bridge, beside those of MCP. */
-import { z } from "../../../deps/zod.ts";
+import * as z from "../../../deps/zod.ts";
 
 /** To the bridge, the first line of its input. */
 export const BridgeStart = z.object({

@@ -1,5 +1,5 @@
 /** Whether an answer claims a change. This never depends on the words that people or models use. */
-import { z } from "../../../../deps/zod.ts";
+import * as z from "../../../../deps/zod.ts";
 import { MODES } from "../../../context/modes.ts";
 import { askSmall, jsonIn, type SmallQuestionPorts } from "../../side/small_question.ts";
 
