@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PLUGIN } from "../support/agent.ts";
+import { EARLY } from "../support/nvim_process.ts";
 
 Deno.test("buffers follow and merge in all the cases of tests/reload", async () => {
   const nvim = Deno.env.get("AGENT_NVIM") ?? "nvim";
   const command = new Deno.Command(nvim, {
-    args: ["--headless", "--clean", "-l", join(PLUGIN, "tests/reload/run.lua")],
+    args: ["--headless", "--clean", ...EARLY, "-l", join(PLUGIN, "tests/reload/run.lua")],
     env: { NVIM_BIN: nvim },
     stdin: "null",
   });

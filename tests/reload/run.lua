@@ -89,7 +89,8 @@ local Child = {}
 Child.__index = Child
 
 function Child.start(dir, args)
-  local command = { bin, "--embed", "--headless", "--clean", "-i", "NONE" }
+  local early = "luafile " .. vim.fs.dirname(here) .. "/support/early.lua"
+  local command = { bin, "--embed", "--headless", "--clean", "--cmd", early, "-i", "NONE" }
   vim.list_extend(command, args or { "-n" })
   local self = setmetatable({ dir = dir }, Child)
   self.channel = vim.fn.jobstart(command, { rpc = true })

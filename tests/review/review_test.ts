@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PLUGIN } from "../support/agent.ts";
+import { EARLY } from "../support/nvim_process.ts";
 import { IS_FULL } from "../support/sample.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 import { ask, FILE, hunks, lines, modified, review, settledSoon, turn, write } from "../support/review.ts";
@@ -24,7 +25,7 @@ for (
 ) {
   Deno.test(`what must hold for all texts, edits and orders of keeping and undoing: ${script}.lua`, async () => {
     const nvim = Deno.env.get("AGENT_NVIM") ?? "nvim";
-    const args = ["--headless", "--clean", "-l", join(PLUGIN, `tests/review/${script}.lua`)];
+    const args = ["--headless", "--clean", ...EARLY, "-l", join(PLUGIN, `tests/review/${script}.lua`)];
     const output = await new Deno.Command(nvim, { args, stdin: "null" }).output();
     const text = new TextDecoder().decode(output.stdout) + new TextDecoder().decode(output.stderr);
     assert.ok(output.success, text);

@@ -1,5 +1,6 @@
 /** A Neovim process of its own: nothing of the user's configuration, state or environment reaches it. */
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type BytePipe, childPipe } from "../../denops/agent/shared/byte_pipe.ts";
 import { removeTree, within } from "./project.ts";
 
@@ -42,6 +43,11 @@ const GRACE = 5_000;
 /** These would lead Neovim, git or a child to what is the user's, or change the language of messages. */
 const FOREIGN = /^(N?VIM|VIMRUNTIME|VIMINIT|EXINIT|MYVIMRC|NVIM_.*|XDG_.*|GIT_.*|LC_.*|LANG|LANGUAGE)$/;
 
+/** Arguments of each Neovim of the tests. Other programs, such as the bench, start what a user has. */
+export const EARLY: readonly string[] = Deno.env.get("AGENT_TEST_STATE") === undefined
+  ? []
+  : ["--cmd", `luafile ${fileURLToPath(new URL("early.lua", import.meta.url))}`];
+
 export async function spawnNvim(options: ChildOptions): Promise<NvimProcess> {
   const home = await Deno.realPath(await Deno.makeTempDir({ prefix: "nvim-" }));
   try {
@@ -51,7 +57,7 @@ export async function spawnNvim(options: ChildOptions): Promise<NvimProcess> {
     const commands = (options.commands ?? []).flatMap((command) => ["-c", command]);
     const executable = options.nvim ?? Deno.env.get("AGENT_NVIM") ?? "nvim";
     const command = new Deno.Command(executable, {
-      args: ["--embed", "-n", "-i", "NONE", "-u", init, ...commands, "--", ...options.files ?? []],
+      args: ["--embed", "-n", "-i", "NONE", ...EARLY, "-u", init, ...commands, "--", ...options.files ?? []],
       cwd: options.cwd ?? join(home, "work"),
       env: { ...inherited(options.clearEnv ?? false), ...folders, ...options.env },
       clearEnv: true,
