@@ -1,11 +1,12 @@
 -- The floor of streaming: curl, and a buffer of markdown that gets all new text every few milliseconds. No more.
 local M = {}
 
----@param config { width: integer, height: integer, batch: integer }  of the window with the answer; `batch`:
---- milliseconds between two changes of the buffer
+---@param config { width: integer, height: integer, batch: integer, lines?: integer }  of the window with the answer;
+--- `batch`: milliseconds between two changes of the buffer; `lines`: how many there are above the answer
 function M.open(config)
   M.batch = config.batch
   M.answer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(M.answer, 0, -1, true, vim.split(("\n"):rep(config.lines or 0), "\n"))
   vim.treesitter.start(M.answer, "markdown")
   local shared = { relative = "editor", col = 1, width = config.width, style = "minimal" }
   local above = vim.tbl_extend("error", shared, { row = 0, height = config.height })
@@ -26,7 +27,7 @@ function M.clear()
 end
 
 ---@param text string
-local function append(text)
+function M.append(text)
   local last = vim.api.nvim_buf_line_count(M.answer) - 1
   vim.api.nvim_buf_set_text(M.answer, last, -1, last, -1, vim.split(text, "\n"))
   vim.api.nvim_win_set_cursor(M.window, { vim.api.nvim_buf_line_count(M.answer), 1e6 })
@@ -50,7 +51,7 @@ function M.send(url, prompt)
     end
     received = received:sub(rest)
     if #text > 0 then
-      append(table.concat(text))
+      M.append(table.concat(text))
     end
   end)
   local body = { model = "scripted", stream = true, messages = { { role = "user", content = prompt } } }

@@ -25,8 +25,11 @@ interface TerminalSide {
 
 interface Sent {
   readonly bytes: number;
+  /** Of the window with the answer, in cells. */
   readonly width: number;
   readonly height: number;
+  /** Above the answer: they decide how often the window scrolls. */
+  readonly lines: number;
 }
 
 const IDLE = `return require("agent.chat").current().timeline.state == "idle"`;
@@ -49,12 +52,13 @@ async function measure(margins: boolean): Promise<Row> {
       isDone: IDLE,
       window: `require("agent.chat").current().windows.transcript`,
     };
-    const { bytes, width, height } = await sentBy(ours, server, margins);
+    const { bytes, ...window } = await sentBy(ours, server, margins);
     values.push(bytes);
     const floor = {
       init: FLOOR,
-      open:
-        `Floor.open({ width = ${width}, height = ${height}, batch = ${PACED.batch} }) vim.cmd.startinsert()`,
+      open: `Floor.open(vim.json.decode('${
+        JSON.stringify({ ...window, batch: PACED.batch })
+      }')) vim.cmd.startinsert()`,
       send: `Floor.send(${JSON.stringify(server.url)}, "go")`,
       isDone: `return Floor.done ~= false`,
       window: "Floor.window",
@@ -73,9 +77,9 @@ async function sentBy(side: TerminalSide, server: ModelServer, margins: boolean)
   });
   const command = [Deno.env.get("AGENT_NVIM") ?? "nvim", "-n", "-i", "NONE", "-u", files.path("init.lua")];
   await outer.lua("Terminal.start(...)", command, files.path("socket"), margins);
-  const inner = (code: string) => outer.lua<unknown>("return Terminal.lua(...)", code);
+  const inner = <T>(code: string) => outer.lua<T>("return Terminal.lua(...)", code);
   const until = async (code: string) => {
-    while (await inner(code) !== true) await pause(20);
+    while (await inner<boolean>(code) !== true) await pause(20);
   };
   await inner(side.open);
   await until(side.isDone);
@@ -84,14 +88,17 @@ async function sentBy(side: TerminalSide, server: ModelServer, margins: boolean)
   await inner(side.send);
   await server.reached("go");
   await pause(SETTLED_MS);
+  const window = await inner<Omit<Sent, "bytes">>(
+    `local info = vim.fn.getwininfo(${side.window})[1]
+    -- An empty one comes before the answer.
+    local lines = vim.api.nvim_buf_line_count(info.bufnr) + 1
+    return { width = info.width, height = info.height, lines = lines }`,
+  );
   const before = await outer.lua<number>("return Terminal.bytes");
   server.release("go");
   await until(side.isDone);
   await pause(SETTLED_MS);
   const bytes = await outer.lua<number>("return Terminal.bytes") - before;
-  const size = async (what: "width" | "height") =>
-    Number(await inner(`return vim.api.nvim_win_get_${what}(${side.window})`));
-  const [width, height] = [await size("width"), await size("height")];
   await outer.lua("Terminal.stop()");
-  return { bytes, width, height };
+  return { bytes, ...window };
 }

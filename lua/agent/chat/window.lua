@@ -99,6 +99,8 @@ local function float_places(windows)
     row = row + transcript.height + 2 + between,
     height = input_height,
   })
+  -- Neovim lets the terminal scroll only the topmost float. Below another one, it sends every row of the window again.
+  input.zindex = shared.zindex - 1
   return transcript, input
 end
 
@@ -155,6 +157,18 @@ function M.say_waiting(windows, waits, is_running)
   end
 end
 
+--- Changes the border of a float. Neovim draws all of the window again, even if the texts are the same.
+---@param window integer
+---@param texts vim.api.keyset.win_config
+local function decorate(window, texts)
+  local present = vim.api.nvim_win_get_config(window)
+  for name, value in pairs(texts) do
+    if not vim.deep_equal(present[name], value) then
+      return vim.api.nvim_win_set_config(window, texts)
+    end
+  end
+end
+
 --- Shows what waits, the attachments, a failed command and the keys of the mode.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  default: the current mode
@@ -179,14 +193,11 @@ function M.hint(windows, mode)
     status_line.set(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
   else
     local line = hint.one_line(hints, width)
-    vim.api.nvim_win_set_config(window, {
-      title = on_border(attached, "AgentHint"),
-      footer = on_border(line, "AgentHint"),
-      footer_pos = "right",
-    })
+    local below = { title = on_border(attached, "AgentHint"), footer = on_border(line, "AgentHint") }
+    below.footer_pos = "right"
+    decorate(window, below)
     if vim.api.nvim_win_is_valid(windows.transcript) then
-      local above = { footer = on_border(waits .. offer, "AgentHint"), footer_pos = "left" }
-      vim.api.nvim_win_set_config(windows.transcript, above)
+      decorate(windows.transcript, { footer = on_border(waits .. offer, "AgentHint"), footer_pos = "left" })
     end
   end
 end
