@@ -35,80 +35,46 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
   end,
 })
 
--- Written out, and as Ex commands: this runs at every startup, and a loop over the API takes twice as long. In Visual
--- mode the command line begins with '<,'>, so that the selected lines go along.
+-- Written out, and as Ex commands: this runs at every startup, and a loop over the API takes twice as long.
 vim.api.nvim_exec2(
   [[
 nnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.in_place.edit_operator'.start()
 xnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.in_place.edit_operator'.start()
 nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.in_place.operator'.start()
 xnoremap <silent> <Plug>(AgentOperator) :Agent open<CR>
-nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
-xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
-nnoremap <Plug>(AgentToggle) <Cmd>Agent toggle<CR>
-xnoremap <silent> <Plug>(AgentToggle) :Agent toggle<CR>
-nnoremap <Plug>(AgentNew) <Cmd>Agent new<CR>
-xnoremap <silent> <Plug>(AgentNew) :Agent new<CR>
-nnoremap <Plug>(AgentChats) <Cmd>Agent chats<CR>
-xnoremap <silent> <Plug>(AgentChats) :Agent chats<CR>
-nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
-xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
-nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
-xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
-nnoremap <Plug>(AgentQueue) <Cmd>Agent queue<CR>
-xnoremap <silent> <Plug>(AgentQueue) :Agent queue<CR>
-nnoremap <Plug>(AgentPause) <Cmd>Agent pause<CR>
-xnoremap <silent> <Plug>(AgentPause) :Agent pause<CR>
-nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
-xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
-nnoremap <Plug>(AgentSessions) <Cmd>Agent sessions<CR>
-xnoremap <silent> <Plug>(AgentSessions) :Agent sessions<CR>
-nnoremap <Plug>(AgentResume) <Cmd>Agent resume<CR>
-xnoremap <silent> <Plug>(AgentResume) :Agent resume<CR>
-nnoremap <Plug>(AgentFork) <Cmd>Agent session fork<CR>
-xnoremap <silent> <Plug>(AgentFork) :Agent session fork<CR>
-nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
-xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
-nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>
-xnoremap <silent> <Plug>(AgentMode) :Agent mode<CR>
-nnoremap <Plug>(AgentEffort) <Cmd>Agent effort<CR>
-xnoremap <silent> <Plug>(AgentEffort) :Agent effort<CR>
-nnoremap <Plug>(AgentModel) <Cmd>Agent model<CR>
-xnoremap <silent> <Plug>(AgentModel) :Agent model<CR>
-nnoremap <Plug>(AgentOptions) <Cmd>Agent options<CR>
-xnoremap <silent> <Plug>(AgentOptions) :Agent options<CR>
-nnoremap <Plug>(AgentProvider) <Cmd>Agent provider<CR>
-xnoremap <silent> <Plug>(AgentProvider) :Agent provider<CR>
-nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>
-xnoremap <silent> <Plug>(AgentStart) :Agent start<CR>
-nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
-xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
-nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
-xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
-nnoremap <Plug>(AgentMcp) <Cmd>Agent mcp<CR>
-xnoremap <silent> <Plug>(AgentMcp) :Agent mcp<CR>
-nnoremap <Plug>(AgentSkills) <Cmd>Agent skills<CR>
-xnoremap <silent> <Plug>(AgentSkills) :Agent skills<CR>
-nnoremap <Plug>(AgentHooks) <Cmd>Agent hooks<CR>
-xnoremap <silent> <Plug>(AgentHooks) :Agent hooks<CR>
-nnoremap <Plug>(AgentIndex) <Cmd>Agent index<CR>
-xnoremap <silent> <Plug>(AgentIndex) :Agent index<CR>
-nnoremap <Plug>(AgentApproval) <Cmd>Agent approval<CR>
-xnoremap <silent> <Plug>(AgentApproval) :Agent approval<CR>
-nnoremap <Plug>(AgentApprove) <Cmd>Agent approve<CR>
-xnoremap <silent> <Plug>(AgentApprove) :Agent approve<CR>
-nnoremap <Plug>(AgentReject) <Cmd>Agent reject<CR>
-xnoremap <silent> <Plug>(AgentReject) :Agent reject<CR>
-nnoremap <Plug>(AgentUndo) <Cmd>Agent undo<CR>
-xnoremap <silent> <Plug>(AgentUndo) :Agent undo<CR>
-nnoremap <Plug>(AgentRedo) <Cmd>Agent redo<CR>
-xnoremap <silent> <Plug>(AgentRedo) :Agent redo<CR>
-nnoremap <Plug>(AgentRestore) <Cmd>Agent restore<CR>
-xnoremap <silent> <Plug>(AgentRestore) :Agent restore<CR>
-nnoremap <Plug>(AgentChanges) <Cmd>Agent changes<CR>
-xnoremap <silent> <Plug>(AgentChanges) :Agent changes<CR>
-nnoremap <Plug>(AgentReview) <Cmd>Agent review<CR>
-xnoremap <silent> <Plug>(AgentReview) :Agent review<CR>
+noremap <expr> <silent> <Plug>(AgentOpen) v:lua.require'agent.command'.keys('open')
+noremap <expr> <silent> <Plug>(AgentToggle) v:lua.require'agent.command'.keys('toggle')
+noremap <expr> <silent> <Plug>(AgentNew) v:lua.require'agent.command'.keys('new')
+noremap <expr> <silent> <Plug>(AgentChats) v:lua.require'agent.command'.keys('chats')
+noremap <expr> <silent> <Plug>(AgentStop) v:lua.require'agent.command'.keys('stop')
+noremap <expr> <silent> <Plug>(AgentSend) v:lua.require'agent.command'.keys('send')
+noremap <expr> <silent> <Plug>(AgentQueue) v:lua.require'agent.command'.keys('queue')
+noremap <expr> <silent> <Plug>(AgentPause) v:lua.require'agent.command'.keys('pause')
+noremap <expr> <silent> <Plug>(AgentPaste) v:lua.require'agent.command'.keys('paste')
+noremap <expr> <silent> <Plug>(AgentSessions) v:lua.require'agent.command'.keys('sessions')
+noremap <expr> <silent> <Plug>(AgentResume) v:lua.require'agent.command'.keys('resume')
+noremap <expr> <silent> <Plug>(AgentFork) v:lua.require'agent.command'.keys('session fork')
+noremap <expr> <silent> <Plug>(AgentCompact) v:lua.require'agent.command'.keys('compact')
+noremap <expr> <silent> <Plug>(AgentMode) v:lua.require'agent.command'.keys('mode')
+noremap <expr> <silent> <Plug>(AgentEffort) v:lua.require'agent.command'.keys('effort')
+noremap <expr> <silent> <Plug>(AgentModel) v:lua.require'agent.command'.keys('model')
+noremap <expr> <silent> <Plug>(AgentOptions) v:lua.require'agent.command'.keys('options')
+noremap <expr> <silent> <Plug>(AgentProvider) v:lua.require'agent.command'.keys('provider')
+noremap <expr> <silent> <Plug>(AgentStart) v:lua.require'agent.command'.keys('start')
+noremap <expr> <silent> <Plug>(AgentAgents) v:lua.require'agent.command'.keys('agents')
+noremap <expr> <silent> <Plug>(AgentJobs) v:lua.require'agent.command'.keys('jobs')
+noremap <expr> <silent> <Plug>(AgentMcp) v:lua.require'agent.command'.keys('mcp')
+noremap <expr> <silent> <Plug>(AgentSkills) v:lua.require'agent.command'.keys('skills')
+noremap <expr> <silent> <Plug>(AgentHooks) v:lua.require'agent.command'.keys('hooks')
+noremap <expr> <silent> <Plug>(AgentIndex) v:lua.require'agent.command'.keys('index')
+noremap <expr> <silent> <Plug>(AgentApproval) v:lua.require'agent.command'.keys('approval')
+noremap <expr> <silent> <Plug>(AgentApprove) v:lua.require'agent.command'.keys('approve')
+noremap <expr> <silent> <Plug>(AgentReject) v:lua.require'agent.command'.keys('reject')
+noremap <expr> <silent> <Plug>(AgentUndo) v:lua.require'agent.command'.keys('undo')
+noremap <expr> <silent> <Plug>(AgentRedo) v:lua.require'agent.command'.keys('redo')
+noremap <expr> <silent> <Plug>(AgentRestore) v:lua.require'agent.command'.keys('restore')
+noremap <expr> <silent> <Plug>(AgentChanges) v:lua.require'agent.command'.keys('changes')
+noremap <expr> <silent> <Plug>(AgentReview) v:lua.require'agent.command'.keys('review')
 nnoremap <Plug>(AgentReviewNext) <Cmd>Agent review next<CR>
 nnoremap <Plug>(AgentReviewPrevious) <Cmd>Agent review previous<CR>
 nnoremap <Plug>(AgentReviewKeep) <Cmd>Agent review keep<CR>
@@ -119,8 +85,7 @@ nnoremap <Plug>(AgentReviewKeepAll) <Cmd>Agent review keep all<CR>
 nnoremap <Plug>(AgentReviewUndoAll) <Cmd>Agent review undo all<CR>
 nnoremap <Plug>(AgentReviewDiff) <Cmd>Agent review diff<CR>
 nnoremap <Plug>(AgentReviewComment) <Cmd>Agent review comment<CR>
-nnoremap <Plug>(AgentWhy) <Cmd>Agent why<CR>
-xnoremap <silent> <Plug>(AgentWhy) :Agent why<CR>
+noremap <expr> <silent> <Plug>(AgentWhy) v:lua.require'agent.command'.keys('why')
 ]],
   {}
 )

@@ -69,8 +69,8 @@ for _, it in ipairs(actions.all) do
   end
   if it.plug then
     table.insert(plugs, { ("<Plug>(%s)"):format(it.plug), ("|:Agent-%s|"):format(it.name) })
-    table.insert(maps, ("nnoremap <Plug>(%s) <Cmd>Agent %s<CR>"):format(it.plug, listed(it)))
-    table.insert(maps, ("xnoremap <silent> <Plug>(%s) :Agent %s<CR>"):format(it.plug, listed(it)))
+    local keys = ("v:lua.require'agent.command'.keys('%s')"):format(listed(it))
+    table.insert(maps, ("noremap <expr> <silent> <Plug>(%s) %s"):format(it.plug, keys))
   end
   for _, plug in ipairs(it.plugs or {}) do
     local command = ("Agent %s %s"):format(it.name, plug[2])

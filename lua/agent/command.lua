@@ -46,6 +46,14 @@ function M.run(command)
   agent.send(command.args, { context = context, open = not command.bang, steer = command.bang, typed = true })
 end
 
+--- The keys of a <Plug> map. In Visual mode the selected lines go along.
+---@param words string  of the sub-command
+---@return string
+function M.keys(words)
+  local is_visual = vim.fn.mode():match("^[vV\22]")
+  return ("%sAgent %s\r"):format(is_visual and ":" or vim.keycode("<Cmd>"), words)
+end
+
 ---@param lead string
 ---@param line string
 ---@return string[]

@@ -63,9 +63,13 @@ Deno.test(":Agent with a range and no text has the lines go along with the messa
   assert.deepEqual(await given(child), [[selected("L2–3", two, three)], []]);
 });
 
-Deno.test("the <Plug> maps take a Visual selection along", async () => {
+Deno.test("the <Plug> maps take a Visual selection along, and in Normal mode neither lines nor a count", async () => {
   await using editor = await start();
   const { nvim: child } = editor;
+  await child.keys("<Esc>gg<Cmd>nmap <lt>F3> <lt>Plug>(AgentToggle)<CR>3<F3>");
+  await child.waitForScreen("Ask, or @file");
+  assert.ok(!child.screen().join("\n").includes("▸"));
+  await child.keys("<Esc><F3>");
   const select = (map: string) => child.keys(`<Esc>gg<Cmd>xmap <lt>F2> <lt>Plug>(${map})<CR>Vj<F2>`);
   await select("AgentToggle");
   await child.waitForScreen("▸ an unnamed buffer L1–2");
