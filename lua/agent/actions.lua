@@ -117,9 +117,10 @@ function M.near(word)
   local best, least = nil, math.huge
   for _, row in ipairs(word:find("^%a+$") and M.all or {}) do
     local name = row.name
-    local is_short = math.max(#word, #name) < NEAR
-    local wrong = is_short and math.huge or require("agent.config.distance")(word:lower(), name)
-    if wrong < least and wrong <= (#name < TWO_WRONG and 1 or 2) then
+    local most = #name < TWO_WRONG and 1 or 2
+    local is_near = math.max(#word, #name) >= NEAR and math.abs(#word - #name) <= most
+    local wrong = is_near and require("agent.config.distance")(word:lower(), name) or math.huge
+    if wrong < least and wrong <= most then
       best, least = name, wrong
     end
   end

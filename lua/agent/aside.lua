@@ -44,7 +44,7 @@ local function open(title)
   require("agent.deep").set_filetype(buffer, "markdown")
   -- Without Neovim's parser the text stays plain.
   pcall(function()
-    require("agent.markdown.highlight")(buffer, assert(vim.treesitter.get_parser(buffer)), true)
+    require("agent.markdown.highlight").start(buffer, assert(vim.treesitter.get_parser(buffer)), true)
   end)
   local width = math.max(10, math.min(80, vim.o.columns - 4))
   local window = vim.api.nvim_open_win(buffer, true, {

@@ -128,11 +128,17 @@ function M.start(place, preloads)
   default_host(nil, place, preloads)
 end
 
---- Ends the current host if it was preloaded and nothing has used it since.
+--- True if the current host was preloaded and nothing has used it since.
+---@return boolean
+function M.is_unused()
+  return current ~= nil and not current.is_used
+end
+
+--- Ends the current host if it is unused.
 ---@return boolean? stopped
 function M.stop_unused()
   local host = current
-  if host and not host.is_used then
+  if host and M.is_unused() then
     current = nil
     host:close()
     return true

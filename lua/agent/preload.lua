@@ -1,15 +1,59 @@
--- Starts the processes while the user types `:Agent`, so that the first message need not wait for them.
+-- Starts the processes while the user types `:Agent`, so that the first message need not wait for them, and loads the
+-- chat in steps, between the keys.
+local steps = require("agent.steps")
+
 local M = {}
 
 --- Another command, such as `:Agents`, is typed on within this time.
-local TYPING_MS = 50
---- The processes get this much time before the chat is loaded.
-local LOADING_MS = 30
+local TYPING_MS = 30
 --- Unused processes end after this time.
 local UNUSED_MS = 60000
 
---- Once for each command line: a start that fails is not repeated with each key.
-local is_begun = false
+--- The modules of `:Agent` with a message. Each step loads one of them, and what it requires.
+local MODULES = {
+  "agent.reload.codec",
+  "agent.reload.merge",
+  "agent.reload.disk",
+  "agent.editor.lsp.edit",
+  "agent.editor.lsp.actions",
+  "agent.editor.lsp",
+  "agent.reload.follow",
+  "agent.reload",
+  "agent.editor",
+  "agent.timeline.lines",
+  "agent.timeline",
+  "agent.chat.announce",
+  "agent.chat.window",
+  "agent.chat.attachments",
+  "agent.chat.drafts",
+  "agent.chat.complete",
+  "agent.chat.input.buffer",
+  "agent.chat.navigation",
+  "agent.chat.queue",
+  "agent.chat.draw.status",
+  "agent.ui.highlights",
+  "agent.ui.diff_syntax",
+  "agent.markdown.structure",
+  "agent.markdown.table",
+  "agent.markdown.painter",
+  "agent.chat.transcript",
+  "agent.chat.chat",
+  "agent.chat",
+  "agent.approval.window",
+  "agent.approval",
+  "agent.review.files",
+  "agent.review.comments",
+  "agent.review",
+  "agent.menus.effort",
+  "agent.menus.prompts",
+  "agent.command",
+}
+
+--- The command line that began it: a start that fails is not repeated with each key.
+---@type table?
+local command_line
+--- The processes were started here, and the chat is not loaded yet.
+local is_unfinished = false
 
 --- True if the line is a message, the beginning of one or of `Agent`, or a sub-command that needs the processes.
 ---@param line string
@@ -24,44 +68,87 @@ local function may_send(line)
   return words ~= nil and (not row or row.starts ~= nil or row.ranged == true)
 end
 
----@param load fun(): agent.Chats
-local function open_session(load)
+--- A function that is true while the user types such a line.
+---@param begun table
+---@return fun(): boolean
+local function while_typed(begun)
+  return function()
+    return command_line == begun and vim.fn.getcmdtype() == ":" and may_send(vim.fn.getcmdline())
+  end
+end
+
+--- False if the processes run already, unless a chat has still to be loaded for them.
+---@return boolean
+local function is_wanted()
   local client = require("agent.client")
-  if not client.host() then
+  local has_work = not client.host() or is_unfinished and client.is_unused()
+  return has_work and require("agent.config").get().preload and vim.uv.cwd() ~= nil
+end
+
+---@type agent.Chat?
+local chat
+
+local function start_processes()
+  local client = require("agent.client")
+  if client.host() then
     return
   end
-  local chat = load().get()
-  chat:start_engine(true)
+  is_unfinished, chat = true, nil
+  client.start(require("agent.projects").place(), true)
   vim.defer_fn(function()
     if client.stop_unused() then
-      require("agent.chat").close(chat)
+      is_unfinished = false
+      if chat then
+        require("agent.chat").close(chat)
+      end
     end
   end, UNUSED_MS)
+end
+
+---@param load fun(): agent.Chats
+---@return agent.Step[]
+local function chat_steps(load)
+  local all = vim.list_slice(MODULES)
+  return vim.list_extend(all, {
+    function()
+      require("agent.ui.highlights").ensure()
+    end,
+    function()
+      load()
+    end,
+    function()
+      chat = load().get()
+    end,
+    function()
+      chat:start_engine(true)
+      is_unfinished = false
+    end,
+  })
 end
 
 --- The command line begins with `:Agent`, or with what only this command begins with.
 ---@param load fun(): agent.Chats
 function M.start(load)
-  local client = require("agent.client")
-  if is_begun or client.host() or not require("agent.config").get().preload then
+  if command_line then
     return
   end
-  is_begun = true
+  local begun = {}
+  command_line = begun
   vim.api.nvim_create_autocmd("CmdlineLeave", {
     once = true,
     callback = function()
-      is_begun = false
+      command_line = nil
     end,
   })
+  local is_typed = while_typed(begun)
+  local function load_chat()
+    steps.run(chat_steps(load), function()
+      return is_typed() and require("agent.client").host() ~= nil
+    end)
+  end
   vim.defer_fn(function()
-    -- The user may have sent the message meanwhile.
-    if client.host() or not may_send(vim.fn.getcmdline()) or not vim.uv.cwd() then
-      return
-    end
-    client.start(require("agent.projects").place(), true)
-    vim.defer_fn(function()
-      open_session(load)
-    end, LOADING_MS)
+    local before = { "agent.actions", "agent.config", "agent.client", is_wanted, "agent.projects" }
+    steps.run(vim.list_extend(before, { start_processes, load_chat }), is_typed)
   end, TYPING_MS)
 end
 

@@ -9,6 +9,43 @@ import { waitForMarked, waitForNone } from "../support/processes.ts";
 const SHORT = `local defer = vim.defer_fn
 vim.defer_fn = function(callback, ms) return defer(callback, _G.unused_ms and ms > 10000 and 0 or ms) end`;
 
+/** Steps wait for the test, which runs the next one with `step`: the number of modules that it loads. */
+const HELD = `local held, defer = {}, vim.defer_fn
+vim.defer_fn = function(callback, ms)
+  if ms > 10000 then return defer(callback, ms) end
+  table.insert(held, callback)
+end
+local function loaded()
+  return vim.tbl_filter(function(name) return vim.startswith(name, "agent") end, vim.tbl_keys(package.loaded))
+end
+function _G.step()
+  local before, callback = #loaded(), table.remove(held, 1)
+  if not callback then return nil end
+  callback()
+  return #loaded() - before
+end
+function _G.load_of(command)
+  local before, new = {}, {}
+  for _, name in ipairs(loaded()) do before[name] = true end
+  vim.cmd(command)
+  for _, name in ipairs(loaded()) do table.insert(new, not before[name] and name or nil) end
+  return new
+end`;
+
+/** Runs steps, all by default: the modules that each has loaded. */
+async function runSteps({ nvim }: RunningAgent, most = Infinity): Promise<readonly number[]> {
+  const sizes: number[] = [];
+  while (sizes.length < most) {
+    const size = await nvim.lua<number | undefined>("return _G.step()");
+    if (size === undefined) break;
+    sizes.push(size);
+  }
+  return sizes;
+}
+
+/** A step that loads more modules would be felt while typing. */
+const MOST_MODULES = 20;
+
 async function type({ nvim }: RunningAgent, keys: string): Promise<void> {
   for (const key of keys) await nvim.request("nvim_input", key);
 }
@@ -39,6 +76,44 @@ Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or 
   await type(agent, ":Agent");
   await nvim.keys("<Esc>");
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1, "a used chat stays");
+});
+
+Deno.test("the chat loads in small steps between the keys, so that <CR> has nothing left to load", async () => {
+  await using agent = await startAgent({ script: "say Hello.", lua: HELD });
+  const { nvim } = agent;
+  await type(agent, ":Agent");
+  await nvim.waitForScreen(":Agent");
+  const sizes = [...await runSteps(agent, 15)];
+  await type(agent, " hel");
+  await nvim.waitForScreen(":Agent hel");
+  assert.equal(await nvim.lua("return package.loaded['agent.chat']"), undefined, "some are loaded");
+  sizes.push(...await runSteps(agent));
+  assert.ok(Math.max(...sizes) <= MOST_MODULES, `modules of the steps: ${sizes.join(" ")}`);
+  assert.ok(sizes.filter((size) => size > 0).length > 15, `modules of the steps: ${sizes.join(" ")}`);
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+  await nvim.keys("<Esc>");
+  assert.deepEqual(await nvim.lua("return _G.load_of('Agent hello')"), []);
+  await nvim.waitForScreen("Hello.");
+});
+
+Deno.test("the steps end with the command line and with a sub-command, and continue with the next message", async () => {
+  await using agent = await startAgent({ script: "say Hello.", lua: HELD });
+  const { nvim } = agent;
+  const unfinished = async (end: string) => {
+    await type(agent, ":Agent");
+    await nvim.waitForScreen(":Agent");
+    await runSteps(agent, 12);
+    await nvim.keys(end);
+    assert.deepEqual(await runSteps(agent, 2), [0], end);
+    await nvim.keys("<Esc>");
+    assert.equal(await nvim.lua("return package.loaded['agent.chat']"), undefined, end);
+  };
+  await unfinished("<Esc>");
+  await unfinished(" health");
+  await type(agent, ":Agent h");
+  await nvim.waitForScreen(":Agent h");
+  await runSteps(agent);
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 });
 
 Deno.test("what was started and not used ends, and the next :Agent starts it again", async () => {

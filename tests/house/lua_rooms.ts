@@ -9,6 +9,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
   ["config", []],
   ["deep", []],
   ["events", []],
+  ["steps", []],
   ["timeline", []],
   ["ui", ["deep"]],
   ["host", ["config"]],
@@ -33,6 +34,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
   ["review", ["sessions", "client", "server", "reload", "ui", "deep", "config"]],
   ["arguments", ["menus", "config"]],
   ["chat", [
+    "steps",
     "markdown",
     "menus",
     "worktrees",
@@ -63,7 +65,7 @@ export const LUA_RULES: readonly (readonly [room: string, to: readonly string[]]
     "config",
   ]],
   ["sub_commands", ["actions", "arguments", "menus", "approval", "config"]],
-  ["preload", ["actions", "chat", "projects", "client", "config"]],
+  ["preload", ["steps", "actions", "chat", "projects", "client", "ui", "config"]],
   ["init", [
     "preload",
     "sub_commands",

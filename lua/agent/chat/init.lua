@@ -131,7 +131,7 @@ end
 ---@param turn_done? fun(chat: agent.Chat)  replaces all other reactions to the end of a turn
 ---@return agent.Chat
 function M.background(root, turn_done)
-  require("agent.ui.highlights").define()
+  require("agent.ui.highlights").ensure()
   last_id = last_id + 1
   local chat = Chat.new({
     id = last_id,
@@ -444,17 +444,6 @@ end
 vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" }, {
   group = group,
   callback = show_attachments,
-})
-
-local function define()
-  require("agent.ui.highlights").define()
-end
-
-vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = define })
-vim.api.nvim_create_autocmd("OptionSet", {
-  group = group,
-  pattern = { "background", "termguicolors" },
-  callback = define,
 })
 
 vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {

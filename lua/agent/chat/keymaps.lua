@@ -148,10 +148,19 @@ function M.map(chat, where, buffer)
   for _, key in ipairs(M.keys) do
     if key.where == where or key.where == "both" then
       local part, method = key.action:match("^(%l+)%.(.+)$")
-      vim.keymap.set(vim.split(key.modes, ""), key.keys, function()
-        local owner = part and chat[part] or chat
-        owner[method or key.action](owner)
-      end, { buffer = buffer, desc = "Agent: " .. key.doc, nowait = true })
+      local options = {
+        noremap = true,
+        nowait = true,
+        desc = "Agent: " .. key.doc,
+        callback = function()
+          local owner = part and chat[part] or chat
+          owner[method or key.action](owner)
+        end,
+      }
+      for mode in key.modes:gmatch(".") do
+        -- vim.keymap.set() takes ten times as long: 60 keys would delay the first drawing.
+        vim.api.nvim_buf_set_keymap(buffer, mode, key.keys, "", options)
+      end
     end
   end
 end

@@ -62,15 +62,22 @@ function Transcript:show_hint()
   end
 end
 
+function Transcript:highlight()
+  -- It relies on internals of Neovim. If they have changed, tree-sitter parses the whole text.
+  if not pcall(markdown.start, self.buffer, self.renderer) then
+    pcall(vim.treesitter.start, self.buffer, "markdown")
+  end
+end
+
 --- Makes the buffer, also after it is lost.
 function Transcript:make()
   local buffer = new_buffer()
   local old = self.buffer
-  self.buffer, self.renderer = buffer, Renderer.new(buffer)
-  -- It relies on internals of Neovim. If they have changed, tree-sitter parses the whole text.
-  if not pcall(markdown.start, buffer, self.renderer) then
-    pcall(vim.treesitter.start, buffer, "markdown")
-  end
+  self.buffer = buffer
+  self.renderer = Renderer.new(buffer, function()
+    self:highlight()
+  end)
+  markdown.prepare()
   painter.attach(buffer, self.renderer)
   if #self.chat.timeline.blocks > 0 then
     self.renderer:prepend(self.chat.timeline.blocks, #self.chat.timeline.blocks, self.chat.history.older ~= nil)

@@ -27,37 +27,100 @@ local HIDES = [[
   (#match? @_to "^.{1,40}$") (#set! conceal ""))
 ]]
 
---- Footnotes by their number.
-local FOOTNOTE = '((shortcut_link (link_text) @_n) @markup.link (#eq? @_n "^%d") (#set! @markup.link conceal "%s"))\n'
-local ENTITY = '((entity_reference) @character.special (#eq? @character.special "&%s;") (#set! conceal "%s"))\n'
+--- Footnotes by their number, and characters by their name: one pattern each, because reading a query takes as long as
+--- its patterns are many.
+local SIGNS = [[
+((shortcut_link) @markup.link (#any-of? @markup.link %s) (#agent-sign! @markup.link))
+((entity_reference) @character.special (#any-of? @character.special %s) (#agent-sign! @character.special))
+]]
+
+--- The sign for each text that is replaced by one.
+---@type table<string, string>
+local signs = {}
+for number, sign in ipairs({ "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" }) do
+  signs[("[^%d]"):format(number)] = sign
+end
+for name, sign in pairs(inline.ENTITIES) do
+  signs[("&%s;"):format(name)] = sign
+end
 
 ---@return string query
 local function hides()
-  local patterns = { HIDES }
-  for number, sign in ipairs({ "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" }) do
-    table.insert(patterns, FOOTNOTE:format(number, sign))
+  local footnotes, entities = {}, {}
+  for text in vim.spairs(signs) do
+    table.insert(text:find("^%[") and footnotes or entities, ('"%s"'):format(text))
   end
-  for name, sign in pairs(inline.ENTITIES) do
-    table.insert(patterns, ENTITY:format(name, sign == '"' and '\\"' or sign))
+  return HIDES .. SIGNS:format(table.concat(footnotes, " "), table.concat(entities, " "))
+end
+
+--- Shows a sign in place of a text.
+local function add_sign()
+  vim.treesitter.query.add_directive("agent-sign!", function(match, _, source, directive, metadata)
+    local id = directive[2]
+    for _, node in ipairs(match[id] or {}) do
+      local conceal = signs[vim.treesitter.get_node_text(node, source)]
+      metadata[id] = vim.tbl_extend("force", metadata[id] or {}, { conceal = conceal })
+    end
+  end, { force = true })
+end
+
+--- The queries of a transcript.
+---@type table<boolean, table<string, string>>
+local queries_of = {}
+
+---@param hides_marks boolean
+---@return table<string, string> by language
+local function queries(hides_marks)
+  if not queries_of[hides_marks] then
+    add_sign()
+    queries_of[hides_marks] = {
+      markdown = shows_all("markdown"),
+      markdown_inline = shows_all("markdown_inline") .. (hides_marks and hides() or ""),
+    }
   end
-  return table.concat(patterns)
+  return vim.deepcopy(queries_of[hides_marks])
+end
+
+local M = {}
+
+--- What the first highlighter needs, in steps: each of Neovim's queries takes a while to read. Without Neovim's parser
+--- they stop.
+---@param hides_marks boolean
+---@return agent.Step[]
+function M.steps(hides_marks)
+  ---@param language string
+  local function parse(language)
+    vim.treesitter.query.parse(language, queries(hides_marks)[language])
+  end
+  return {
+    "vim.treesitter",
+    "vim.treesitter.highlighter",
+    function()
+      return (pcall(vim.treesitter.query.get, "markdown", "injections"))
+    end,
+    function()
+      return (pcall(parse, "markdown"))
+    end,
+    function()
+      return (pcall(parse, "markdown_inline"))
+    end,
+  }
 end
 
 --- Replaces the highlighter of a buffer.
 ---@param buffer integer
 ---@param parser vim.treesitter.LanguageTree of markdown
 ---@param hides_marks boolean
-return function(buffer, parser, hides_marks)
-  local queries = { markdown = shows_all("markdown"), markdown_inline = shows_all("markdown_inline") }
-  queries.markdown_inline = queries.markdown_inline .. (hides_marks and hides() or "")
+function M.start(buffer, parser, hides_marks)
+  local own = queries(hides_marks)
   local function highlight()
-    vim.treesitter.highlighter.new(parser, { queries = queries })
+    vim.treesitter.highlighter.new(parser, { queries = own })
   end
   local seen = { markdown = true, markdown_inline = true }
   local function see(language)
     local query, hidden = shows_all(language)
     if hidden > 0 and vim.api.nvim_buf_is_valid(buffer) then
-      queries[language] = query
+      own[language] = query
       highlight()
     end
   end
@@ -73,3 +136,5 @@ return function(buffer, parser, hides_marks)
   }, true)
   highlight()
 end
+
+return M

@@ -4,6 +4,8 @@ local uv = vim.uv
 
 local M = {}
 
+local HAS_BACKSLASHES = vim.fn.has("win32") == 1
+
 --- The absolute path without links, also for a missing file.
 ---@param path string  absolute
 ---@param depth? integer
@@ -11,7 +13,7 @@ local M = {}
 function M.real(path, depth)
   local real = uv.fs_realpath(path)
   if real then
-    return vim.fs.normalize(real, { expand_env = false })
+    return HAS_BACKSLASHES and vim.fs.normalize(real, { expand_env = false }) or real
   end
   depth = depth or 0
   local parent, tail = vim.fs.dirname(path), vim.fs.basename(path)

@@ -40,8 +40,9 @@ function M.of_terminal(number)
 end
 
 --- The same few channels and colours are compared many times.
----@param compute fun(key: integer): number
----@return table<integer, number>
+---@generic T
+---@param compute fun(key: integer): T
+---@return table<integer, T>
 local function cache(compute)
   return setmetatable({}, {
     __index = function(known, key)
@@ -50,6 +51,12 @@ local function cache(compute)
     end,
   })
 end
+
+--- A terminal's colour and its channels.
+local of_terminal = cache(function(number)
+  local colour = M.of_terminal(number)
+  return { colour, channels(colour) }
+end)
 
 --- The light of a channel from 0 to 255.
 local light = cache(function(channel)
@@ -120,12 +127,12 @@ end
 ---@return integer? number
 function M.nearest(colour, count, fits)
   local red, green, blue = channels(colour)
-  local nearest, least
+  local nearest, least = nil, math.huge
   for number = count < 256 and 0 or 16, math.min(count, 256) - 1 do
-    local found = M.of_terminal(number)
-    local r, g, b = channels(found)
-    local distance = (r - red) ^ 2 + (g - green) ^ 2 + (b - blue) ^ 2
-    if (not least or distance < least) and fits(found) then
+    local found = of_terminal[number]
+    local r, g, b = found[2] - red, found[3] - green, found[4] - blue
+    local distance = r * r + g * g + b * b
+    if distance < least and fits(found[1]) then
       nearest, least = number, distance
     end
   end

@@ -81,8 +81,18 @@ function M.keeps_syntax()
   return vim.o.termguicolors
 end
 
+local is_defined = false
+
+--- Sets all groups at the first call. The autocommands below set them again.
+function M.ensure()
+  if not is_defined then
+    M.define()
+  end
+end
+
 --- Sets all groups, but never one that somebody else has set.
 function M.define()
+  is_defined = true
   -- Its name among tree-sitter's captures.
   vim.api.nvim_set_hl(0, "@agent.code", { link = "AgentCode", default = true })
   local base = readable.base(is_ours("AgentNormal", "NormalFloat") and "NormalFloat" or "AgentNormal")
@@ -101,5 +111,22 @@ function M.define()
     end
   end
 end
+
+local group = vim.api.nvim_create_augroup("agent.highlights", {})
+
+---@param event string
+---@param pattern? string[]
+local function define_after(event, pattern)
+  vim.api.nvim_create_autocmd(event, {
+    group = group,
+    pattern = pattern,
+    callback = function()
+      M.define()
+    end,
+  })
+end
+
+define_after("ColorScheme")
+define_after("OptionSet", { "background", "termguicolors" })
 
 return M

@@ -4,6 +4,7 @@ local config = require("agent.config")
 local deep = require("agent.deep")
 local fences = require("agent.timeline.fences")
 local highlight = require("agent.markdown.highlight")
+local steps = require("agent.steps")
 
 local M = {}
 
@@ -143,7 +144,17 @@ function M.start(buffer, renderer)
     end
     return trees
   end
-  highlight(buffer, parser, config.get().ui.markdown ~= false)
+  highlight.start(buffer, parser, config.get().ui.markdown ~= false)
+end
+
+local is_prepared = false
+
+--- Loads what the first answer needs, in steps, while the user waits for it.
+function M.prepare()
+  if not is_prepared then
+    is_prepared = true
+    steps.run(highlight.steps(config.get().ui.markdown ~= false))
+  end
 end
 
 return M

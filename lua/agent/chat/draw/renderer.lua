@@ -23,15 +23,17 @@ local text = require("agent.timeline.lines")
 ---@field head integer  lines above the first block, about older messages
 ---@field width? integer  columns of text for which it was drawn
 ---@field near? { index: integer, row: integer }  the last block that was looked up, and its first line
+---@field on_prose? fun()  called once, with the first prose
 local Renderer = {}
 Renderer.__index = Renderer
 
 local OLDER = "Older messages: scroll up"
 
 ---@param buffer integer
+---@param on_prose fun()
 ---@return agent.Renderer
-function Renderer.new(buffer)
-  return setmetatable({ buffer = buffer, drawn = {}, total = 0, head = 0 }, Renderer)
+function Renderer.new(buffer, on_prose)
+  return setmetatable({ buffer = buffer, drawn = {}, total = 0, head = 0, on_prose = on_prose }, Renderer)
 end
 
 --- First line of a block's own text, from 0. It counts from the end, where most changes are, or from the last block
@@ -178,9 +180,20 @@ local function drawn_of(block, gap)
   }
 end
 
+--- Calls `on_prose` if this is the first prose.
+---@param block agent.Block
+function Renderer:note_prose(block)
+  local on_prose = self.on_prose
+  if on_prose and block.kind == "text" then
+    self.on_prose = nil
+    on_prose()
+  end
+end
+
 ---@param index integer
 ---@param row integer of its first line
 function Renderer:mark(index, row)
+  self:note_prose(self.drawn[index].block)
   marks.draw(self.buffer, self.drawn[index], row, self.width)
 end
 
