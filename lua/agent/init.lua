@@ -21,17 +21,53 @@ local function refusal(name, chat, task)
   return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id), task)
 end
 
---- Loads the rooms and connects them.
+--- The rooms that only updates of the supervisor, files and most actions need.
+---@type "none"|"soon"|"connected"
+local rest = "none"
+
+--- Connects them.
+local function connect_rest()
+  if rest ~= "connected" and chats then
+    rest = "connected"
+    vim.iter(require("agent.rooms").rest):each(require)
+    require("agent.approval").connect(chats)
+    require("agent.review").connect(chats)
+    require("agent.in_place.fix").offer(M.fix)
+  end
+end
+
+--- Connects them in steps, after Neovim has drawn.
+local function connect_rest_soon()
+  if rest == "none" then
+    rest = "soon"
+    local modules = vim.list_slice(require("agent.rooms").rest)
+    require("agent.steps").run(vim.list_extend(modules, { connect_rest }))
+  end
+end
+
+--- Loads the chats and connects them.
 ---@return agent.Chats
 local function connect()
   require("agent.events").say = say.warn
+  -- The rest hears the first updates too: it listens after this one.
+  require("agent.client").listen(connect_rest)
   require("agent.editor")
   local all = require("agent.chat")
-  local approval, sub_commands = require("agent.approval"), require("agent.sub_commands")
+  local sub_commands = require("agent.sub_commands")
+  ---@param name string
+  local function approval(name)
+    return function()
+      return require("agent.approval")[name]()
+    end
+  end
   all.connect({
-    focus_approval = approval.focus,
-    answer_approval = approval.use_typed,
-    input_changed = approval.refit,
+    focus_approval = approval("focus"),
+    answer_approval = approval("use_typed"),
+    input_changed = function()
+      if rest == "connected" then
+        require("agent.approval").refit()
+      end
+    end,
     turn_done = function(chat)
       if not require("agent.review.by_agent").take(chat) then
         require("agent.review.findings").take(chat)
@@ -68,10 +104,7 @@ local function connect()
       require("agent.review").settle_listed(verb, listed)
     end,
   })
-  approval.connect(all)
   require("agent.menus.current").chat = all.current
-  require("agent.review").connect(all)
-  require("agent.in_place.fix").offer(M.fix)
   return all
 end
 
@@ -86,6 +119,9 @@ local function ready()
   require("agent.config").tell(say.error)
   return loaded()
 end
+
+--- The actions that need the chats alone.
+local NEEDS_CHATS = { open = true, toggle = true, new = true, send = true }
 
 ---@param row agent.Action
 ---@param argument? string|integer
@@ -102,13 +138,19 @@ local function run(row, argument, options)
     -- First, because starting the processes takes longer than drawing.
     require("agent.client").start(require("agent.projects").place())
   end
-  row.run(ready(), argument, options or {})
+  local all = ready()
+  if NEEDS_CHATS[row.name] then
+    connect_rest_soon()
+  else
+    connect_rest()
+  end
+  row.run(all, argument, options or {})
 end
 
 --- Starts the processes and opens a session while the user types `:Agent`, unless the command needs neither. Unused
 --- processes end soon.
 function M.preload()
-  require("agent.preload").start(loaded)
+  require("agent.preload").start(loaded, connect_rest)
 end
 
 --- Sets options; see |agent-options|. Not needed for the defaults.

@@ -1,5 +1,6 @@
 -- Starts the processes while the user types `:Agent`, so that the first message need not wait for them, and loads the
 -- chat in steps, between the keys.
+local rooms = require("agent.rooms")
 local steps = require("agent.steps")
 
 local M = {}
@@ -8,46 +9,6 @@ local M = {}
 local TYPING_MS = 30
 --- Unused processes end after this time.
 local UNUSED_MS = 60000
-
---- The modules of `:Agent` with a message. Each step loads one of them, and what it requires.
-local MODULES = {
-  "agent.reload.codec",
-  "agent.reload.merge",
-  "agent.reload.disk",
-  "agent.editor.lsp.edit",
-  "agent.editor.lsp.actions",
-  "agent.editor.lsp",
-  "agent.reload.follow",
-  "agent.reload",
-  "agent.editor",
-  "agent.timeline.lines",
-  "agent.timeline",
-  "agent.chat.announce",
-  "agent.chat.window",
-  "agent.chat.attachments",
-  "agent.chat.drafts",
-  "agent.chat.complete",
-  "agent.chat.input.buffer",
-  "agent.chat.navigation",
-  "agent.chat.queue",
-  "agent.chat.draw.status",
-  "agent.ui.highlights",
-  "agent.ui.diff_syntax",
-  "agent.markdown.structure",
-  "agent.markdown.table",
-  "agent.markdown.painter",
-  "agent.chat.transcript",
-  "agent.chat.chat",
-  "agent.chat",
-  "agent.approval.window",
-  "agent.approval",
-  "agent.review.files",
-  "agent.review.comments",
-  "agent.review",
-  "agent.menus.effort",
-  "agent.menus.prompts",
-  "agent.command",
-}
 
 --- The command line that began it: a start that fails is not repeated with each key.
 ---@type table?
@@ -106,9 +67,10 @@ local function start_processes()
 end
 
 ---@param load fun(): agent.Chats
+---@param connect_rest fun()
 ---@return agent.Step[]
-local function chat_steps(load)
-  local all = vim.list_slice(MODULES)
+local function chat_steps(load, connect_rest)
+  local all = vim.list_extend(vim.list_slice(rooms.first), rooms.rest)
   return vim.list_extend(all, {
     function()
       require("agent.ui.highlights").ensure()
@@ -116,6 +78,7 @@ local function chat_steps(load)
     function()
       load()
     end,
+    connect_rest,
     function()
       chat = load().get()
     end,
@@ -128,7 +91,8 @@ end
 
 --- The command line begins with `:Agent`, or with what only this command begins with.
 ---@param load fun(): agent.Chats
-function M.start(load)
+---@param connect_rest fun()  connects the rooms that the chats do not need at once
+function M.start(load, connect_rest)
   if command_line then
     return
   end
@@ -142,7 +106,7 @@ function M.start(load)
   })
   local is_typed = while_typed(begun)
   local function load_chat()
-    steps.run(chat_steps(load), function()
+    steps.run(chat_steps(load, connect_rest), function()
       return is_typed() and require("agent.client").host() ~= nil
     end)
   end

@@ -116,6 +116,25 @@ Deno.test("the steps end with the command line and with a sub-command, and conti
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 });
 
+Deno.test("the first message loads what is drawn, and the rest afterwards in steps, or with the first update", async () => {
+  await using agent = await startAgent({
+    script: 'say A **bold** word.\ncall run_terminal_command {"command": "rm -r src"}\n---\nsay Done.',
+    lua: HELD,
+  });
+  const { nvim } = agent;
+  const first = await nvim.lua<readonly string[]>("return _G.load_of('Agent hello')");
+  assert.ok(first.includes("agent.chat.transcript"));
+  for (const name of ["approval.window", "review", "editor.lsp", "reload", "markdown.painter"]) {
+    assert.ok(!first.includes(`agent.${name}`), name);
+  }
+  // No step has run.
+  await nvim.waitForScreen("A bold word.");
+  await nvim.waitFor("#require('agent.approval').name(1) > 0");
+  await nvim.waitForScreen("rm -r src");
+  const sizes = await runSteps(agent);
+  assert.ok(Math.max(...sizes) <= MOST_MODULES, `modules of the steps: ${sizes.join(" ")}`);
+});
+
 Deno.test("what was started and not used ends, and the next :Agent starts it again", async () => {
   await using agent = await startAgent({ script: "say Hello.", lua: `${SHORT} _G.unused_ms = 0` });
   const { nvim, state } = agent;

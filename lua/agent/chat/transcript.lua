@@ -4,7 +4,6 @@ local config = require("agent.config")
 local keymaps = require("agent.chat.keymaps")
 local markdown = require("agent.chat.draw.markdown")
 local no_insert = require("agent.ui.no_insert")
-local painter = require("agent.markdown.painter")
 local Renderer = require("agent.chat.draw.renderer")
 local scratch = require("agent.ui.scratch")
 local trace = require("agent.trace")
@@ -62,11 +61,13 @@ function Transcript:show_hint()
   end
 end
 
+--- Highlights and draws the markdown of answers.
 function Transcript:highlight()
   -- It relies on internals of Neovim. If they have changed, tree-sitter parses the whole text.
   if not pcall(markdown.start, self.buffer, self.renderer) then
     pcall(vim.treesitter.start, self.buffer, "markdown")
   end
+  require("agent.markdown.painter").attach(self.buffer, self.renderer)
 end
 
 --- Makes the buffer, also after it is lost.
@@ -78,7 +79,6 @@ function Transcript:make()
     self:highlight()
   end)
   markdown.prepare()
-  painter.attach(buffer, self.renderer)
   if #self.chat.timeline.blocks > 0 then
     self.renderer:prepend(self.chat.timeline.blocks, #self.chat.timeline.blocks, self.chat.history.older ~= nil)
   end

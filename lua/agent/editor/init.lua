@@ -3,10 +3,6 @@ local client = require("agent.client")
 local config = require("agent.config")
 local events = require("agent.events")
 local find = require("agent.reload.find")
-local lsp = require("agent.editor.lsp")
-local reload = require("agent.reload")
-local spool = require("agent.reload.spool")
-local view = require("agent.editor.view")
 
 local M = {}
 
@@ -25,11 +21,11 @@ function answers.unsaved_text(params, reply)
       return reply(false, ("its unsaved text is too large (%d MB); save it first"):format(size / 1024 / 1024))
     end
   end
-  reply(true, { text = reload.unsaved_text(params.path) })
+  reply(true, { text = require("agent.reload").unsaved_text(params.path) })
 end
 
 function answers.write_unsaved(params, reply)
-  local result = reload.write_unsaved({
+  local result = require("agent.reload").write_unsaved({
     path = params.path,
     base = params.base,
     text = params.text,
@@ -45,14 +41,16 @@ function answers.write_unsaved(params, reply)
 end
 
 function answers.written_since(params, reply)
-  reply(true, { files = reload.written_since(params.since) })
+  reply(true, { files = require("agent.reload").written_since(params.since) })
 end
 
 function answers.editor_view(params, reply)
-  reply(true, view.get(params.roots))
+  reply(true, require("agent.editor.view").get(params.roots))
 end
 
-answers.lsp = lsp.answer
+function answers.lsp(params, reply)
+  require("agent.editor.lsp").answer(params, reply)
+end
 
 ---@param question { request: integer, method: string, params: table }
 local function answer(question)
@@ -98,9 +96,9 @@ end
 ---@param update table
 local function follow(update)
   if update.kind == "deleted" or update.kind == "renamed" then
-    lsp.drop(update.from or update.path)
+    require("agent.editor.lsp").drop(update.from or update.path)
   end
-  reload.file_modified(update, function(result)
+  require("agent.reload").file_modified(update, function(result)
     local notices = notices_of(update, result)
     if #notices > 0 then
       client.receive(notices)
@@ -116,7 +114,7 @@ client.listen(function(batch)
     if update.type == "ask_editor" then
       answer(update)
     elseif update.type == "spool" then
-      spool.follow(update)
+      require("agent.reload.spool").follow(update)
     elseif update.type == "file_modified" then
       follow(update)
     end

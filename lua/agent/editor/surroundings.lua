@@ -108,6 +108,23 @@ function M.excerpt(buffer, line)
   return { first = first, last = last }
 end
 
+---@param may_name fun(path: string): boolean
+---@return integer errors
+---@return integer warnings
+local function diagnostics(may_name)
+  local errors, warnings = 0, 0
+  -- Neovim loads the module at its first use: before that, nothing has reported a diagnostic.
+  local diagnostic = rawget(vim, "diagnostic")
+  for _, buf in ipairs(diagnostic and vim.api.nvim_list_bufs() or {}) do
+    local found = diagnostic.count(buf)
+    if next(found) and may_name(find.origin(buf)) then
+      errors = errors + (found[diagnostic.severity.ERROR] or 0)
+      warnings = warnings + (found[diagnostic.severity.WARN] or 0)
+    end
+  end
+  return errors, warnings
+end
+
 ---@param window integer the window that the user came from
 ---@param may_name fun(path: string): boolean whether the model may know of a file
 ---@return agent.Surroundings
@@ -131,21 +148,12 @@ function M.get(window, may_name)
       modified = vim.bo[buffer].modified,
     }
   end
-  local severity = vim.diagnostic.severity
-  local counts = { [severity.ERROR] = 0, [severity.WARN] = 0 }
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    local found = vim.diagnostic.count(buf)
-    if next(found) and may_name(find.origin(buf)) then
-      for level in pairs(counts) do
-        counts[level] = counts[level] + (found[level] or 0)
-      end
-    end
-  end
+  local errors, warnings = diagnostics(may_name)
   return {
     current = current,
     buffers = buffers,
-    errors = counts[severity.ERROR],
-    warnings = counts[severity.WARN],
+    errors = errors,
+    warnings = warnings,
     terminal = terminal(window),
   }
 end

@@ -29,7 +29,9 @@ end
 function M.offer(run)
   server.offer({
     holds = function(buffer)
-      return find.is_file_buffer(buffer) and next(vim.diagnostic.count(buffer)) ~= nil
+      -- Neovim loads the module with the first diagnostic.
+      local diagnostic = rawget(vim, "diagnostic")
+      return diagnostic ~= nil and find.is_file_buffer(buffer) and next(diagnostic.count(buffer)) ~= nil
     end,
     offers = function(buffer, range)
       local found = within(buffer, range)

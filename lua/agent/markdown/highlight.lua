@@ -83,7 +83,7 @@ end
 
 local M = {}
 
---- What the first highlighter needs, in steps: each of Neovim's queries takes a while to read. Without Neovim's parser
+--- The steps before the first highlighter: reading each of Neovim's queries takes a while. Without Neovim's parser
 --- they stop.
 ---@param hides_marks boolean
 ---@return agent.Step[]

@@ -153,7 +153,8 @@ local is_prepared = false
 function M.prepare()
   if not is_prepared then
     is_prepared = true
-    steps.run(highlight.steps(config.get().ui.markdown ~= false))
+    local all = { "agent.markdown.structure", "agent.markdown.table", "agent.markdown.painter" }
+    steps.run(vim.list_extend(all, highlight.steps(config.get().ui.markdown ~= false)))
   end
 end
 

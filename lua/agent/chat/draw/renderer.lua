@@ -2,7 +2,6 @@
 -- untouched, so a long session costs no more than a short one.
 local columns = require("agent.chat.draw.columns")
 local marks = require("agent.chat.draw.marks")
-local painter = require("agent.markdown.painter")
 local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn
@@ -211,13 +210,22 @@ function Renderer:append(index, block, before)
   self:mark(index, self.total - #lines)
 end
 
+--- Redraws what looks different now that a text has grown or ended.
+---@param drawn agent.Drawn
+---@param row integer of its first line
+function Renderer:update_prose(drawn, row)
+  if drawn.markdown then
+    require("agent.markdown.painter").update(self.buffer, drawn, row)
+  end
+end
+
 --- Appends the new part of a growing text.
 ---@param index integer
 ---@param block agent.Block
 function Renderer:extend(index, block)
   local drawn = self.drawn[index]
   if drawn.taken == #block.text then
-    return painter.update(self.buffer, drawn, self:row(index))
+    return self:update_prose(drawn, self:row(index))
   end
   local added = vim.split(block.text:sub(drawn.taken + 1), "\n")
   drawn.taken = #block.text
@@ -230,7 +238,7 @@ function Renderer:extend(index, block)
     table.insert(drawn.lines, added[at])
   end
   self.total = self.total + #added - 1
-  painter.update(self.buffer, drawn, row - last + 1)
+  self:update_prose(drawn, row - last + 1)
 end
 
 ---@param index integer
@@ -249,7 +257,7 @@ function Renderer:replace(index, block)
     drawn.lines, drawn.cuts = lines, {}
   end
   self:mark(index, row)
-  painter.update(self.buffer, drawn, row)
+  self:update_prose(drawn, row)
 end
 
 --- Removes the lines of a block that has moved into another one.
