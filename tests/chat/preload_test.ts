@@ -9,6 +9,12 @@ import { waitForMarked, waitForNone } from "../support/processes.ts";
 const SHORT = `local defer = vim.defer_fn
 vim.defer_fn = function(callback, ms) return defer(callback, _G.unused_ms and ms > 10000 and 0 or ms) end`;
 
+/** The end of what is unused waits for the test. */
+const END_UNUSED = `local defer = vim.defer_fn
+vim.defer_fn = function(callback, ms)
+  if ms > 10000 then _G.end_unused = callback else return defer(callback, ms) end
+end`;
+
 /** Steps wait for the test, which runs the next one with `step`: the number of modules that it loads. */
 const HELD = `local held, defer = {}, vim.defer_fn
 vim.defer_fn = function(callback, ms)
@@ -136,10 +142,11 @@ Deno.test("the first message loads what is drawn, and the rest afterwards in ste
 });
 
 Deno.test("what was started and not used ends, and the next :Agent starts it again", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: `${SHORT} _G.unused_ms = 0` });
+  await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
   const { nvim, state } = agent;
   await type(agent, ":Agent");
-  await nvim.waitFor("require('agent.client').host() ~= nil");
+  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
+  await nvim.lua("_G.end_unused()");
   await waitForNone([state.root]);
   await nvim.waitFor("require('agent.client').host() == nil");
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 0);
@@ -149,13 +156,8 @@ Deno.test("what was started and not used ends, and the next :Agent starts it aga
 });
 
 Deno.test("what the user has chosen meanwhile stays, although no message was sent", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: SHORT });
+  await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
   const { nvim } = agent;
-  // The end of what is unused waits for the test.
-  await nvim.lua(`local defer = vim.defer_fn
-    vim.defer_fn = function(callback, ms)
-      if ms > 10000 then _G.end_unused = callback else return defer(callback, ms) end
-    end`);
   await type(agent, ":Agent");
   await nvim.waitFor("_G.end_unused ~= nil");
   await nvim.keys("<Esc>");
