@@ -4,14 +4,18 @@ import { join } from "node:path";
 import { PLUGIN } from "../support/agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { receive, sharedEditor } from "../support/shared_editor.ts";
 
 const BENCH = join(PLUGIN, "scripts/bench");
 
 /** Lines of one row, in pieces as they stream in. */
-const SHORT = pieces(Array.from({ length: 40 }, (_, at) => `Line ${at} ${"of the answer ".repeat(3)}`));
+const SHORT = pieces(Array.from({ length: 30 }, (_, at) => `Line ${at} ${"of the answer ".repeat(3)}`));
+
+/** Lines of two rows in a split of 60 columns. */
+const WRAPPED = pieces(Array.from({ length: 24 }, (_, at) => `Line ${at} ${"of the answer ".repeat(5)}`));
 
 function pieces(lines: readonly string[]): readonly string[] {
-  return lines.join("\n").match(/[^]{1,20}/g) ?? [];
+  return lines.join("\n").match(/[^]{1,60}/g) ?? [];
 }
 
 /** Lua of one side: how it starts, opens, and shows another piece. */
@@ -77,19 +81,82 @@ async function sent(
   return { bytes, window };
 }
 
-/** Bytes of the chat's window in proportion to those of a bare one. */
-async function ratio(layout: string, text: readonly string[], margins: boolean): Promise<number> {
+/** Bytes of the chat's window in proportion to those of a bare one, at most. */
+const LIMITS = [
+  { layout: "float", text: SHORT, margins: 0.3, none: 1 },
+  { layout: "right", text: WRAPPED, margins: 0.3 },
+];
+
+Deno.test("a growing answer scrolls in a terminal that can, and costs others no more than a bare buffer", async () => {
   const lua = `Terminal = dofile(${JSON.stringify(join(BENCH, "terminal.lua"))})`;
   await using outer = await ChildNvim.start({ lua });
-  const ours = await sent(outer, agent(layout), text, margins);
-  const floor = await sent(outer, bare(ours.window), text, margins);
-  return ours.bytes / floor.bytes;
-}
-
-Deno.test("a terminal that scrolls within margins scrolls the float with a growing answer", async () => {
-  assert.ok(await ratio("float", SHORT, true) < 0.3);
+  for (const { layout, text, margins, none } of LIMITS) {
+    const ours = await sent(outer, agent(layout), text, true);
+    // Below the input's float nothing scrolls.
+    const floor = (await sent(outer, bare(ours.window), text, true)).bytes;
+    assert.ok(ours.bytes <= margins * floor, `${layout}, with margins: ${ours.bytes} of ${floor}`);
+    if (none !== undefined) {
+      const { bytes } = await sent(outer, agent(layout), text, false);
+      assert.ok(bytes <= none * floor, `${layout}, without margins: ${bytes} of ${floor}`);
+    }
+  }
 });
 
-Deno.test("another terminal is sent no more of a growing answer than for a bare buffer", async () => {
-  assert.ok(await ratio("float", SHORT, false) < 1);
+/** The rows of the transcript, in a split at the right. */
+const ROWS = `local window = require("agent.chat").current().windows.transcript
+  local rows = {}
+  for row = 1, vim.api.nvim_win_get_height(window) do
+    local text = ""
+    for column = 62, 120 do
+      text = text .. vim.fn.screenstring(row, column)
+    end
+    rows[row] = vim.trim(text)
+  end
+  return rows`;
+
+/** A chat in such a split, whose turn has started. */
+async function startTurn() {
+  const options = `ui = { layout = "right", spinner = false }`;
+  const editor = await sharedEditor({ columns: 120, lines: 40, options });
+  const { nvim } = editor;
+  await nvim.command("Agent go");
+  await nvim.keys("<Esc>");
+  await receive(nvim, { type: "turn_started" });
+  return { ...editor, rows: () => nvim.lua<readonly string[]>(`vim.cmd.redraw() ${ROWS}`) };
+}
+
+Deno.test("the end of a growing answer stays in view, and the end of the answer is at the lower edge", async () => {
+  await using editor = await startTurn();
+  const { nvim, rows } = editor;
+  const long = `A paragraph ${"with many words ".repeat(30)}ends.`;
+  let text = "", highest = 0;
+  for (const piece of [...WRAPPED, ...pieces(["", long, ""]), ...WRAPPED.slice(0, 12)]) {
+    text += piece;
+    await receive(nvim, { type: "text", message: "m", text: piece });
+    const now = await rows();
+    const last = now.findLastIndex((row) => row !== "");
+    const end = text.trimEnd().split(/\s/).at(-1) ?? "";
+    assert.ok(now[last]?.endsWith(end), `${end} is not at the end of ${now.join("\n")}`);
+    highest = Math.max(highest, last);
+    // A new line may be empty, and two rows more: where a line of three has left as a whole.
+    assert.ok(last >= highest - 3, `Rows are empty below ${now.join("\n")}`);
+  }
+  await receive(nvim, { type: "turn_done", reason: "end_turn" });
+  const end = text.trimEnd().split(/\s/).at(-1) ?? "";
+  assert.ok((await rows()).at(-1)?.endsWith(end));
+});
+
+Deno.test("a window that does not follow stays where it is while the answer grows, and scrolls by rows", async () => {
+  await using editor = await startTurn();
+  const { nvim, rows } = editor;
+  const add = () => receive(nvim, ...WRAPPED.map((text) => ({ type: "text", message: "m", text })));
+  await add();
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("10<C-y>");
+  await nvim.keys("M");
+  const before = await rows();
+  await add();
+  assert.deepEqual(await rows(), before);
+  await nvim.keys("<C-e>");
+  assert.deepEqual((await rows()).slice(1, -1), before.slice(2));
 });

@@ -1,6 +1,7 @@
 -- The buffer that shows the session.
 local buffers = require("agent.chat.buffers")
 local config = require("agent.config")
+local follow = require("agent.chat.draw.follow").follow
 local keymaps = require("agent.chat.keymaps")
 local markdown = require("agent.chat.draw.markdown")
 local no_insert = require("agent.ui.no_insert")
@@ -137,12 +138,8 @@ end
 
 ---@param windows table<integer, true>
 function Transcript:follow(windows)
-  local last = vim.api.nvim_buf_line_count(self.buffer)
-  -- To the last character: a paragraph may be longer than the window.
-  local column = #vim.api.nvim_buf_get_lines(self.buffer, last - 1, last, false)[1]
-  for win in pairs(windows) do
-    vim.api.nvim_win_set_cursor(win, { last, column })
-  end
+  local last = self.chat.timeline.blocks[#self.chat.timeline.blocks]
+  follow(self.buffer, windows, last ~= nil and last.kind == "text" and last.status == "open")
 end
 
 --- The option decides for diffs that the user has neither opened nor closed.

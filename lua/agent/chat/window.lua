@@ -334,7 +334,8 @@ function M.fit(windows)
 end
 
 --- Shows the last row of the text at the window's lower edge, if the cursor is in the last line. `zb` would forget
---- which rows of the first line are above the edge, and hide as many rows at the end.
+--- which rows of the first line are above the edge, and hide as many rows at the end. Without 'smoothscroll' the window
+--- begins with a whole line.
 ---@param win integer
 function M.show_end(win)
   local last = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
@@ -348,6 +349,9 @@ function M.show_end(win)
     rows = rows + vim.api.nvim_win_text_height(win, { start_row = line - 1, end_row = line - 1 }).all
   end
   local above = math.max(0, rows - size_of.height) * (size_of.width - size_of.textoff)
+  if above > 0 and not vim.wo[win].smoothscroll then
+    line, above = math.min(line + 1, last), 0
+  end
   vim.api.nvim_win_call(win, function()
     vim.fn.winrestview({ topline = line, skipcol = above })
   end)
