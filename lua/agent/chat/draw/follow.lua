@@ -10,14 +10,18 @@ local SHORT, SHARE = 3, 1 / 8
 --- Lines after the first one that an update may scroll away.
 local NEXT = 2
 
---- Windows that scroll by lines. 'smoothscroll' is off there.
+--- Windows that scroll by lines: 'smoothscroll' is off there.
 ---@type table<integer, true>
 local by_lines = {}
+--- Windows that have scrolled by lines: rows below the text may be empty.
+---@type table<integer, true>
+local uneven = {}
 
 ---@param win integer
 ---@param is_smooth boolean
 local function set(win, is_smooth)
   by_lines[win] = not is_smooth or nil
+  uneven[win] = uneven[win] or by_lines[win]
   vim.api.nvim_set_option_value("smoothscroll", is_smooth, { win = win, scope = "local" })
 end
 
@@ -47,14 +51,14 @@ function M.follow(buffer, following, grows)
   local column = #vim.api.nvim_buf_get_lines(buffer, last - 1, last, false)[1]
   for _, win in ipairs(vim.fn.win_findbuf(buffer)) do
     local is_smooth = not (grows and following[win] and has_short_lines(win, last))
-    local is_changed = is_smooth and by_lines[win] or not is_smooth and vim.wo[win].smoothscroll
-    if is_changed then
+    if is_smooth and by_lines[win] or not is_smooth and vim.wo[win].smoothscroll then
       set(win, is_smooth)
     end
     if following[win] then
       vim.api.nvim_win_set_cursor(win, { last, column })
     end
-    if following[win] and is_changed and not grows then
+    if uneven[win] and not grows then
+      uneven[win] = nil
       window.show_end(win)
     end
   end
