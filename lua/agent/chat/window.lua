@@ -353,7 +353,11 @@ function M.show_end(win)
     line, above = math.min(line + 1, last), 0
   end
   vim.api.nvim_win_call(win, function()
-    vim.fn.winrestview({ topline = line, skipcol = above })
+    local view = vim.fn.winsaveview()
+    -- Neovim would draw all of the window again, with its border.
+    if view.topline ~= line or view.skipcol ~= above then
+      vim.fn.winrestview({ topline = line, skipcol = above })
+    end
   end)
 end
 
