@@ -49,6 +49,16 @@ end
 ---@type agent.Chat?
 local chat
 
+--- The first look-up takes longer than the next one.
+local function find_project()
+  require("agent.projects").place()
+end
+
+--- The first time reads files of the plugin.
+local function read_options()
+  require("agent.config").for_supervisor()
+end
+
 local function start_processes()
   local client = require("agent.client")
   if client.host() then
@@ -71,10 +81,8 @@ end
 ---@return agent.Step[]
 local function chat_steps(load, connect_rest)
   local all = vim.list_extend(vim.list_slice(rooms.first), rooms.rest)
+  vim.list_extend(all, require("agent.ui.highlights").steps())
   return vim.list_extend(all, {
-    function()
-      require("agent.ui.highlights").ensure()
-    end,
     function()
       load()
     end,
@@ -112,7 +120,7 @@ function M.start(load, connect_rest)
   end
   vim.defer_fn(function()
     local before = { "agent.actions", "agent.config", "agent.client", is_wanted, "agent.projects" }
-    steps.run(vim.list_extend(before, { start_processes, load_chat }), is_typed)
+    steps.run(vim.list_extend(before, { find_project, read_options, start_processes, load_chat }), is_typed)
   end, TYPING_MS)
 end
 

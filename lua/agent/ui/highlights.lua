@@ -83,20 +83,14 @@ end
 
 local is_defined = false
 
---- Sets all groups at the first call. The autocommands below set them again.
-function M.ensure()
-  if not is_defined then
-    M.define()
-  end
-end
-
---- Sets all groups, but never one that somebody else has set.
-function M.define()
-  is_defined = true
+--- Sets some of the groups.
+---@param first integer
+---@param last integer
+local function define(first, last)
   -- Its name among tree-sitter's captures.
   vim.api.nvim_set_hl(0, "@agent.code", { link = "AgentCode", default = true })
   local base = readable.base(is_ours("AgentNormal", "NormalFloat") and "NormalFloat" or "AgentNormal")
-  for _, group in ipairs(M.groups) do
+  for _, group in ipairs(vim.list_slice(M.groups, first, last)) do
     local name, link = group[1], group[2]
     if link then
       vim.api.nvim_set_hl(0, name, { link = link, default = true })
@@ -110,6 +104,36 @@ function M.define()
       end
     end
   end
+  is_defined = is_defined or last >= #M.groups
+end
+
+--- Sets all groups, but never one that somebody else has set.
+function M.define()
+  define(1, #M.groups)
+end
+
+--- Sets all groups at the first call. The autocommands below set them again.
+function M.ensure()
+  if not is_defined then
+    M.define()
+  end
+end
+
+--- Groups of one step.
+local STEP = 8
+
+--- The same in steps.
+---@return agent.Step[]
+function M.steps()
+  local steps = {}
+  for first = 1, #M.groups, STEP do
+    table.insert(steps, function()
+      if not is_defined then
+        define(first, first + STEP - 1)
+      end
+    end)
+  end
+  return steps
 end
 
 local group = vim.api.nvim_create_augroup("agent.highlights", {})
