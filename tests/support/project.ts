@@ -1,4 +1,5 @@
 /** Folders to work in and conditions to wait for, for tests of the whole program. */
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { assertNoMarks, GUARDS, mine } from "./mines.ts";
 
@@ -127,14 +128,43 @@ const USER = "[user]\n\tname = Test\n\temail = test@example.invalid\n";
 
 /** @param mined as in `scratch` */
 export async function commitAll(root: string, mined = true): Promise<void> {
-  // Without the examples of hooks.
-  await git(root, "init", "--quiet", "--initial-branch=main", "--template=");
-  for (const folder of ["hooks", "info"]) await Deno.mkdir(join(root, ".git", folder), { recursive: true });
+  await initialize(root);
   // In the repository itself, so that a commit works there whatever else is configured.
   await Deno.writeTextFile(join(root, ".git/config"), USER, { append: true });
   await git(root, "add", "--all");
   await git(root, "commit", "--quiet", "--allow-empty", "--message=Start");
   if (mined) mine(root);
+}
+
+/** What an empty repository has. */
+const FOLDERS = ["hooks", "info", "objects/info", "objects/pack", "refs/heads", "refs/tags"];
+
+let initial: Promise<readonly (readonly [path: string, text: string])[]> | undefined;
+
+/** `git init`, by the files of a repository that is made once: a process takes much longer than they do. */
+async function initialize(root: string): Promise<void> {
+  const own = join(root, ".git");
+  for (const folder of FOLDERS) await Deno.mkdir(join(own, folder), { recursive: true });
+  // A test may have files of its own there.
+  if (["HEAD", "config"].some((name) => existsSync(join(own, name)))) return await gitInit(root);
+  initial ??= initialFiles();
+  for (const [name, text] of await initial) await Deno.writeTextFile(join(own, name), text);
+}
+
+async function gitInit(root: string): Promise<void> {
+  // Without the examples of hooks.
+  await git(root, "init", "--quiet", "--initial-branch=main", "--template=");
+}
+
+async function initialFiles() {
+  const root = await Deno.makeTempDir({ prefix: "agent-" });
+  try {
+    await gitInit(root);
+    const read = (name: string) => Deno.readTextFile(join(root, ".git", name));
+    return [["HEAD", await read("HEAD")], ["config", await read("config")]] as const;
+  } finally {
+    await removeTree(root);
+  }
 }
 
 /** What git prints, without the user's own configuration. @throws {Error} with its complaint */
