@@ -8,7 +8,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { toolEnvironment } from "../environment.ts";
+import { entryFiles, isBundle } from "../../denops/agent/supervisor/agents/bundle.ts";
+import { PROJECT, toolEnvironment } from "../environment.ts";
 import { warmUp } from "../suite/warm_up.ts";
 import { acpStart } from "./acp.ts";
 import { calibration } from "./calibration.ts";
@@ -94,7 +95,13 @@ if (folder !== undefined) {
 }
 
 const found: Record<string, Row> = {};
-if (!asJson) console.log(line());
+if (!asJson) {
+  const [engine = ""] = entryFiles(join(PROJECT, "denops/agent"), "engine");
+  console.log(
+    isBundle(engine) ? "From the bundles." : "From the modules, not from bundles (deno task bundle).",
+  );
+  console.log(line());
+}
 const groups = wanted === undefined
   ? GROUPS
   : [...GROUPS, ...NAMED].filter(({ names }) => names.some((name) => wanted.has(name)));
