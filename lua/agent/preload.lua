@@ -46,8 +46,9 @@ local function is_wanted()
   return has_work and require("agent.config").get().preload and vim.uv.cwd() ~= nil
 end
 
+--- The chat that was made here.
 ---@type agent.Chat?
-local chat
+local made
 
 --- The first look-up takes longer than the next one.
 local function find_project()
@@ -64,13 +65,13 @@ local function start_processes()
   if client.host() then
     return
   end
-  is_unfinished, chat = true, nil
+  is_unfinished, made = true, nil
   client.start(require("agent.projects").place(), true)
   vim.defer_fn(function()
     if client.stop_unused() then
       is_unfinished = false
-      if chat then
-        require("agent.chat").close(chat)
+      if made and made:is_blank() then
+        require("agent.chat").close(made)
       end
     end
   end, UNUSED_MS)
@@ -88,10 +89,10 @@ local function chat_steps(load, connect_rest)
     end,
     connect_rest,
     function()
-      chat = load().get()
+      made = not load().current() and load().get() or nil
     end,
     function()
-      chat:start_engine(true)
+      load().get():start_engine(true)
       is_unfinished = false
     end,
   })

@@ -155,6 +155,33 @@ Deno.test("what was started and not used ends, and the next :Agent starts it aga
   await nvim.waitForScreen("Hello.");
 });
 
+Deno.test("a chat of before stays when what was started for it ends unused", async () => {
+  await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
+  const { nvim } = agent;
+  await nvim.command("Agent hello");
+  await nvim.waitForScreen("· ready");
+  await nvim.lua(`for _, channel in ipairs(vim.api.nvim_list_chans()) do
+    if vim.iter(channel.argv or {}):any(function(word) return word:find("standalone.ts", 1, true) end) then
+      vim.uv.kill(vim.fn.jobpid(channel.id), "sigkill")
+    end
+  end`);
+  await nvim.waitFor("require('agent.client').host() == nil");
+  await nvim.lua(`local client = require("agent.client")
+    local send = client.send
+    client.send = function(action)
+      _G.is_opened = _G.is_opened or action.preloads
+      return send(action)
+    end`);
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.end_unused ~= nil and require('agent.client').host() ~= nil");
+  await nvim.waitFor("_G.is_opened");
+  await nvim.lua("_G.end_unused()");
+  await nvim.waitFor("require('agent.client').host() == nil");
+  await nvim.keys("<Esc>");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+  await nvim.waitForScreen("Hello.");
+});
+
 Deno.test("what the user has chosen meanwhile stays, although no message was sent", async () => {
   await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
   const { nvim } = agent;
