@@ -8,8 +8,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { entryFiles, isBundle } from "../../denops/agent/supervisor/agents/bundle.ts";
-import { PROJECT, toolEnvironment } from "../environment.ts";
+import { toolEnvironment } from "../environment.ts";
 import { warmUp } from "../suite/warm_up.ts";
 import { acpStart } from "./acp.ts";
 import { calibration } from "./calibration.ts";
@@ -18,7 +17,7 @@ import { opening } from "./history.ts";
 import { keeping } from "./keep.ts";
 import { memory } from "./memory.ts";
 import { longTurn, modes, round, turns, wallet } from "./rounds.ts";
-import { type Group, line, type Row } from "./row.ts";
+import { type Group, line, origin, type Row } from "./row.ts";
 import { scrolling } from "./scroll.ts";
 import { searching } from "./search.ts";
 import { longSession, turnEnd } from "./store.ts";

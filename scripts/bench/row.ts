@@ -1,4 +1,7 @@
 /** What a figure of the bench is, and how it is shown. */
+import { join } from "node:path";
+import { entryFiles, isBundle } from "../../denops/agent/supervisor/agents/bundle.ts";
+import { PROJECT } from "../environment.ts";
 
 /** Of a `share` more is better, of everything else less. */
 export type Unit = "ms" | "MB" | "bytes" | "count" | "share";
@@ -81,6 +84,12 @@ export function median(values: readonly number[]): number {
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+/** A line: bundles start faster than modules. */
+export function origin(): string {
+  const [engine = ""] = entryFiles(join(PROJECT, "denops/agent"), "engine");
+  return isBundle(engine) ? "From the bundles." : "From the modules, not from bundles (deno task bundle).";
 }
 
 const HEAD = ["row", "value", "base", "ratio", "limit", "unit"] as const;
