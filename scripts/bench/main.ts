@@ -94,13 +94,7 @@ if (folder !== undefined) {
 }
 
 const found: Record<string, Row> = {};
-if (!asJson) {
-  const [engine = ""] = entryFiles(join(PROJECT, "denops/agent"), "engine");
-  console.log(
-    isBundle(engine) ? "From the bundles." : "From the modules, not from bundles (deno task bundle).",
-  );
-  console.log(line());
-}
+if (!asJson) console.log(`${origin()}\n${line()}`);
 const groups = wanted === undefined
   ? GROUPS
   : [...GROUPS, ...NAMED].filter(({ names }) => names.some((name) => wanted.has(name)));
