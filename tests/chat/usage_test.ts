@@ -52,6 +52,7 @@ function masked(screen: string): string {
     // Its estimate depends on the length of the project's path.
     .replaceAll(/(?<=^ {2}Thanks .*)(?:3\.\dk|\$0\.01\d)/gm, (text) => "N".padStart(text.length))
     .replaceAll(/\$0\.04\d/g, "$0.04N")
+    .replaceAll(/14[34]k in/g, "14Nk in")
     .replaceAll(/\d+ tools/g, "N tools");
 }
 
