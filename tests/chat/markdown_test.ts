@@ -392,7 +392,11 @@ Deno.test("code of a language without a parser has its colours, each line once i
     const found = nvim.locate(text);
     return found && nvim.highlightAt(found.row, found.column).fg;
   };
-  await chat.stream(CODE.slice(0, CODE.indexOf('not"""') + 2));
+  await chat.stream(CODE.slice(0, CODE.indexOf("if") + 2));
+  await nvim.waitForScreen(() => at("'one'") === string && at("if") !== undefined);
+  assert.notEqual(at("if"), string, "not complete yet");
+  // Its line stays as it is, and is complete with the next one.
+  await chat.stream(CODE.slice(CODE.indexOf("if") + 2, CODE.indexOf('not"""') + 2));
   await nvim.waitForScreen(() => at("'one'") === string && at("if") === string);
   assert.notEqual(at("no"), string, "not complete yet");
   await chat.stream(CODE.slice(CODE.indexOf('not"""') + 2));

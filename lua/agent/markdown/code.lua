@@ -64,10 +64,14 @@ end
 --- Colours the lines that were added to a block in view, before they are drawn.
 ---@param text agent.MarkdownText
 ---@param block? agent.CodeBlock
+---@return integer? first line of the text that got colours: it may be drawn already, as it was incomplete
 function M.update(text, block)
-  if block and block.colours and block.colours.syntax then
+  local syntax = block and block.colours and block.colours.syntax
+  if block and syntax then
+    local done = syntax.done
     read(text, block)
-    block.colours.syntax:work(block.colours.last - block.first)
+    syntax:work(block.colours.last - block.first)
+    return syntax.done > done and block.first + done + 1 or nil
   end
 end
 

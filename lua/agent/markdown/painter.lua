@@ -371,7 +371,8 @@ function M.attach(buffer, renderer)
   })
 end
 
---- Redraws lines that look different now that the text has grown or ended: the last one, and a table that is whole.
+--- Redraws lines that look different now that the text has grown or ended: the last one, a table that is whole, and
+--- code that is complete.
 ---@param buffer integer
 ---@param drawn agent.Drawn
 ---@param row integer of its first line
@@ -382,10 +383,11 @@ function M.update(buffer, drawn, row)
   end
   local last, found, block = #drawn.lines, text.table, text.block
   text_of(drawn)
-  code.update(text, block)
+  local coloured = code.update(text, block)
   local has_ended = #text.items == last
-  local first = found and found.is_whole and found.is_seen and found.first or has_ended and last
+  local first = found and found.is_whole and found.is_seen and found.first or has_ended and last or coloured
   if first then
+    first = math.min(first, coloured or first)
     vim.api.nvim__redraw({ buf = buffer, range = { row + first - 1, row + last } })
   end
 end
