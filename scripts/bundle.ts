@@ -55,7 +55,7 @@ async function bundle(name: BundleName, folder: string): Promise<void> {
   const code = await deno(["bundle", "--quiet", ...options, `--outdir=${outdir}`, ...entries]);
   if (code !== 0) throw new Error(`deno bundle ended with code ${code}`);
   const files = await filesBelow(outdir);
-  for (const file of files) await escapeSigns(file);
+  for (const file of files) await escapeNonAscii(file);
   const outputs = files.map((path) => join(BUNDLES, relative(folder, path)).replaceAll(sep, "/"));
   const isSame = recordOf(AGENT, await modules(name)) === before;
   const record = recordOf(AGENT, [...sources, ...outputs], folder);
@@ -66,16 +66,16 @@ async function bundle(name: BundleName, folder: string): Promise<void> {
   await Deno.writeTextFile(join(folder, recordName(name)), record);
 }
 
-/** Deno loads a file of ASCII in three quarters of the time. */
-async function escapeSigns(path: string): Promise<void> {
+/** Escapes non-ASCII characters: Deno loads an ASCII file in three quarters of the time. */
+async function escapeNonAscii(path: string): Promise<void> {
   const text = (await Deno.readTextFile(path)).replace(/String\.raw`([^`]*)`/g, withoutRaw);
-  // There an escape would be six signs.
-  if (/String\.raw`[^`]*[\u0080-\uffff]/.test(text)) return;
-  const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  // In a raw template an escape would be six characters, and behind a backslash it would not be one.
+  if (/String\.raw`[^`]*[\u0080-\uffff]|\\[\u0080-\uffff]/.test(text)) return;
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   await Deno.writeTextFile(path, text.replace(/[\u0080-\uffff]/g, escaped));
 }
 
-/** A raw template as a sum of strings, if it has signs beyond ASCII. */
+/** Turns a raw template with non-ASCII characters into a concatenation of strings. */
 function withoutRaw(template: string, raw: string): string {
   const parts = raw.split(/\$\{(\w+)\}/);
   const isPlain = parts.every((part) => !part.includes("${")) && !raw.endsWith("\\");

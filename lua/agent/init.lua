@@ -21,7 +21,7 @@ local function refusal(name, chat, task)
   return chat and states.refusal(name, chat.timeline, require("agent.approval").name(chat.id), task)
 end
 
---- The rooms that only updates of the supervisor, files and most actions need.
+--- The state of the rooms that the first drawing does not need; see rooms.lua.
 ---@type "none"|"soon"|"connected"
 local rest = "none"
 
@@ -33,6 +33,16 @@ local function connect_rest()
     require("agent.approval").connect(chats)
     require("agent.review").connect(chats)
     require("agent.in_place.fix").offer(M.fix)
+  end
+end
+
+--- A function of the approvals, which are connected first.
+---@param name string
+---@return fun(): any
+local function approval(name)
+  return function()
+    connect_rest()
+    return require("agent.approval")[name]()
   end
 end
 
@@ -54,12 +64,6 @@ local function connect()
   require("agent.editor")
   local all = require("agent.chat")
   local sub_commands = require("agent.sub_commands")
-  ---@param name string
-  local function approval(name)
-    return function()
-      return require("agent.approval")[name]()
-    end
-  end
   all.connect({
     focus_approval = approval("focus"),
     answer_approval = approval("use_typed"),

@@ -113,7 +113,7 @@ Deno.test({
     assert.ok(!existsSync(plugin.path("denops/agent/dist/engine/old.js")));
     const bundle = await plugin.read("denops/agent/dist/supervisor/supervisor.js");
     assert.doesNotMatch(bundle, /[\u0080-\uffff]/);
-    // A raw template with signs beyond ASCII.
+    // It stands in a raw template.
     assert.ok(bundle.includes(JSON.stringify("git *\ufffc*").slice(1, -1).replace("\ufffc", "\\ufffc")));
     assert.equal(await engineFile(plugin, "OK The plugin's modules are bundled"), "dist/engine/main.js");
     await assertClosesLocks(plugin);

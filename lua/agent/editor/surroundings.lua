@@ -114,7 +114,7 @@ end
 local function diagnostics(may_name)
   local errors, warnings = 0, 0
   -- Neovim loads the module at its first use: before that, nothing has reported a diagnostic.
-  local diagnostic = rawget(vim, "diagnostic")
+  local diagnostic = package.loaded["vim.diagnostic"]
   for _, buf in ipairs(diagnostic and vim.api.nvim_list_bufs() or {}) do
     local found = diagnostic.count(buf)
     if next(found) and may_name(find.origin(buf)) then

@@ -30,7 +30,7 @@ function M.offer(run)
   server.offer({
     holds = function(buffer)
       -- Neovim loads the module with the first diagnostic.
-      local diagnostic = rawget(vim, "diagnostic")
+      local diagnostic = package.loaded["vim.diagnostic"]
       return diagnostic ~= nil and find.is_file_buffer(buffer) and next(diagnostic.count(buffer)) ~= nil
     end,
     offers = function(buffer, range)

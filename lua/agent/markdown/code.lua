@@ -64,7 +64,7 @@ end
 --- Colours the lines that were added to a block in view, before they are drawn.
 ---@param text agent.MarkdownText
 ---@param block? agent.CodeBlock
----@return integer? first line of the text that got colours: it may be drawn already, as it was incomplete
+---@return integer? first line of the text that got colours; it may have been drawn without them
 function M.update(text, block)
   local syntax = block and block.colours and block.colours.syntax
   if block and syntax then

@@ -27,8 +27,8 @@ local HIDES = [[
   (#match? @_to "^.{1,40}$") (#set! conceal ""))
 ]]
 
---- Footnotes by their number, and characters by their name: one pattern each, because reading a query takes as long as
---- its patterns are many.
+--- Footnotes by their number, and characters by their name. One pattern each: the time to parse a query grows with the
+--- number of its patterns.
 local SIGNS = [[
 ((shortcut_link) @markup.link (#any-of? @markup.link %s) (#agent-sign! @markup.link))
 ((entity_reference) @character.special (#any-of? @character.special %s) (#agent-sign! @character.special))

@@ -25,30 +25,12 @@ export interface Launch extends AgentCommand {
   readonly isConfined: boolean;
 }
 
-interface PluginModules {
-  readonly plugin: string;
-  /** The folder of Deno's cache. */
-  readonly denoDir: string;
-}
-
 /** The plugin's folder, and Deno's cache with all of its packages. @throws {Error} one line */
 export async function pluginModules(
   stateDir: string,
-  announceFetch: () => void = () => {},
-): Promise<PluginModules> {
+): Promise<{ readonly plugin: string; readonly denoDir: string }> {
   const plugin = join(await Deno.realPath(AGENT), "../..");
-  return { plugin, denoDir: await ensureDependencies(plugin, stateDir, announceFetch) };
-}
-
-/** The same for an engine. A bundle contains its packages, so Deno's cache may lack them. */
-async function engineModules(
-  engine: string,
-  stateDir: string,
-  announceFetch: () => void,
-): Promise<PluginModules> {
-  if (!isBundle(engine)) return await pluginModules(stateDir, announceFetch);
-  const plugin = join(await Deno.realPath(AGENT), "../..");
-  return { plugin, denoDir: await findDenoDir(plugin, stateDir) };
+  return { plugin, denoDir: await ensureDependencies(plugin, stateDir, () => {}) };
 }
 
 /** @param baseUrl the address of the model; undefined: no network */
@@ -64,7 +46,11 @@ export async function launchCommand(
   const agent = await Deno.realPath(AGENT);
   await ensureStateFolder(user.state_dir);
   const [engine = ""] = entryFiles(agent, "engine");
-  const { plugin, denoDir } = await engineModules(engine, user.state_dir, announceFetch);
+  const plugin = join(agent, "../..");
+  // A bundle contains its packages, so Deno's cache may lack them.
+  const denoDir = isBundle(engine)
+    ? await findDenoDir(plugin, user.state_dir)
+    : await ensureDependencies(plugin, user.state_dir, announceFetch);
   const state = await projectState(root, user.state_dir);
   const scratch = await scratchFolder(state);
   const { environment, files } = await withRealCertificates(neovimEnvironment());

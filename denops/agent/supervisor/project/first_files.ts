@@ -1,11 +1,9 @@
 /** The list of a project's files, begun while its engine starts: the engine's first session asks for it at once. */
 import type { SearchOptions } from "./place.ts";
-import { listed } from "./surroundings.ts";
+import { listed, LONGEST_MS } from "./surroundings.ts";
 
 /** An older list is made again. Milliseconds. */
 const LONGEST_AGE_MS = 5_000;
-/** For all of it. */
-const LONGEST_MS = 1_600;
 
 type Files = ReturnType<typeof listed>;
 
@@ -25,13 +23,13 @@ export class FirstFiles {
     this.#first = { key: keyOf(options), at: performance.now(), files };
   }
 
-  /** The files under these rules. @throws {Error} one line */
+  /** The files under these rules, `late` if the time was too short for all of them. @throws {Error} one line */
   async list(options: SearchOptions, signal: AbortSignal): Files {
     const first = this.#first;
     this.#first = undefined;
     const isUsable = first?.key === keyOf(options) && performance.now() - first.at < LONGEST_AGE_MS;
     const files = isUsable ? await first.files.catch(() => undefined) : undefined;
-    return files === undefined || files.late === true ? await this.#listed(options, signal) : files;
+    return files ?? await this.#listed(options, signal);
   }
 }
 

@@ -15,7 +15,7 @@ import { type SearchOptions, SearchPlace } from "./place.ts";
 import { eachFile } from "./search.ts";
 
 /** Time limit for all of it. */
-const LONGEST_MS = 1_600;
+export const LONGEST_MS = 1_600;
 
 /** Files that can be completed in a prompt. */
 const MOST_FILES = 5_000;

@@ -1,5 +1,5 @@
--- Keeps windows at the end of the transcript. Neovim draws all of a window again when it scrolls by a part of a line, and
--- lets the terminal scroll whole lines. So short lines scroll as a whole while text grows.
+-- Keeps windows at the end of the transcript. Neovim redraws the whole window if it scrolls by part of a line; if it
+-- scrolls by whole lines, the terminal moves them. So short lines scroll as a whole while text grows.
 local window = require("agent.chat.window")
 
 local M = {}
