@@ -43,6 +43,7 @@ async function runJobs(jobs: readonly Job[], meters: Meters, state: string): Pro
     NO_COLOR: "1",
     AGENT_TEST_SCREENS: "1",
     AGENT_TEST_STATE: state,
+    AGENT_TEST_EARLY: "1",
     ...flags.full ? { AGENT_TEST_FULL: "1" } : {},
   };
   const results: JobResult[] = [];

@@ -1,7 +1,7 @@
 -- What the Neovims of the tests run first (`nvim --cmd "luafile …"`), so that they use less CPU time.
 
--- LuaJIT changes the protection of its memory twice for each piece that it compiles. In a virtual machine that takes
--- half of the CPU time of a Neovim that runs shortly, so only what runs very often is compiled.
+-- LuaJIT changes the protection of its memory twice for each trace that it compiles. In a virtual machine that is half
+-- of the CPU time of a Neovim that runs for seconds, so only code that runs very often is compiled.
 if jit then
   require("jit.opt").start("hotloop=2000", "hotexit=500")
 end

@@ -43,8 +43,8 @@ const GRACE = 5_000;
 /** These would lead Neovim, git or a child to what is the user's, or change the language of messages. */
 const FOREIGN = /^(N?VIM|VIMRUNTIME|VIMINIT|EXINIT|MYVIMRC|NVIM_.*|XDG_.*|GIT_.*|LC_.*|LANG|LANGUAGE)$/;
 
-/** Arguments of each Neovim of the tests. Other programs, such as the bench, start what a user has. */
-export const EARLY: readonly string[] = Deno.env.get("AGENT_TEST_STATE") === undefined
+/** Arguments of each Neovim of the tests. The bench, which measures what a user has, starts Neovim without them. */
+export const EARLY: readonly string[] = Deno.env.get("AGENT_TEST_EARLY") === undefined
   ? []
   : ["--cmd", `luafile ${fileURLToPath(new URL("early.lua", import.meta.url))}`];
 
