@@ -1,6 +1,9 @@
 -- The tutor's scratch project, in a temporary folder.
 local M = {}
 
+local ATTEMPTS = 50
+local RETRY_MS = 100
+
 ---@type table<string, string>
 local FILES = {
   ["greet.lua"] = [[
@@ -71,9 +74,19 @@ function M.has(project, path)
   return vim.startswith(vim.fs.normalize(path), project.folder .. "/")
 end
 
+--- Removes the folder. The supervisor, which ends meanwhile, may add files: then it tries again. Neovim removes at its
+-- end what is left.
 ---@param project agent.TutorProject
-function M.remove(project)
-  vim.fn.delete(project.folder, "rf")
+---@param attempts? integer
+function M.remove(project, attempts)
+  local left = (attempts or ATTEMPTS) - 1
+  -- vim.fn.delete() would report a folder that disappears meanwhile as an error.
+  local removed = pcall(vim.fs.rm, project.folder, { recursive = true, force = true })
+  if not removed and left > 0 then
+    vim.defer_fn(function()
+      M.remove(project, left)
+    end, RETRY_MS)
+  end
 end
 
 return M
