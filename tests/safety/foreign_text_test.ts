@@ -319,6 +319,7 @@ Deno.test("Neovim writes a sensitive file for the engine of such a session only 
       gate: { approved: { hasWrite: (_: number, path: string) => approved.has(path) } },
       limitsOf: () => ({ access: "write" }),
       isWorking: () => true,
+      isStopped: () => false,
       chatOf: () => 1,
       ownerOf: () => 1,
       trustOf: () => ({ permission: "default", isTainted: true, foreign: "mcp", taint() {} }),

@@ -76,6 +76,7 @@ Deno.test("without a turn an engine writes only while the user's undo runs, for 
       gate: {},
       limitsOf: () => ({ access: "read" }),
       isWorking: () => false,
+      isStopped: () => false,
       chatOf: () => 1,
       ownerOf: () => 1,
       trustOf: () => ({ permission: "ask", isTainted: false, foreign: undefined, taint() {} }),

@@ -134,6 +134,7 @@ function projectPorts(option: ApprovalChoice, meanwhile: () => Promise<void>) {
     limitsOf: () => ({ access: "write" as const }),
     isIdle: () => true,
     isWorking: () => true,
+    isStopped: () => false,
     ownerOf: () => 1,
     trustOf: () => NEW_SESSION,
     gate,

@@ -28,6 +28,8 @@ export interface ClientPorts {
   narrow(chat: number, mode: string): void;
   /** Whether a turn of the chat is running, or the engine still ends a stopped one. */
   isWorking(chat: number): boolean;
+  /** Whether the user has stopped the turn that the engine runs or ends. */
+  isStopped(chat: number): boolean;
   /** The limits of a chat's turn, by the user's mode and message. */
   limitsOf(chat: number): TurnLimits;
   /** The user's choice for a session. The default, unless this engine has it open for this chat. */

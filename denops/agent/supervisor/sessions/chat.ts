@@ -67,6 +67,8 @@ export class Chat {
   #state: TurnState = { phase: "ready" };
   /** The engine still ends a turn that has ended on screen. */
   #stopping: Promise<void> | undefined;
+  /** The user has stopped the last turn. */
+  #isStopped = false;
   /** The engine may not have stored the running turn's message. */
   #isUnstored = false;
 
@@ -79,6 +81,11 @@ export class Chat {
   /** False while the engine still ends a stopped turn, whose updates are dropped. */
   get listens(): boolean {
     return this.#stopping === undefined;
+  }
+
+  /** Whether the user has stopped the turn that the engine runs or ends. */
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** Resolves when the engine has ended a stopped turn. */
@@ -265,6 +272,7 @@ export class Chat {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     const timers: ReturnType<typeof setTimeout>[] = [];
     const stop = () => {
+      this.#isStopped = true;
       engine.cancel(sessionId);
       if (timers.length > 0) return;
       const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
@@ -276,6 +284,7 @@ export class Chat {
     // A mode applies from the next turn on. Explicit requests may write in any mode.
     const isPlain = [remember, edit, merge].every((part) => part === undefined);
     const limits = isPlain ? narrowed(this.session.limits, toolSet) : { access: "write" } as const;
+    this.#isStopped = false;
     this.#state = { phase: "running", limits, stop };
     this.#ports.letFetch(sessionId, pages);
     const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, blocks, details)])

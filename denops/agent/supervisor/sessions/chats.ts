@@ -55,6 +55,7 @@ export class Chats implements AsyncDisposable {
         },
         isIdle: () => this.all.every(({ worksIn }) => worksIn === undefined),
         isWorking: (chat) => this.find(chat)?.worksIn !== undefined,
+        isStopped: (chat) => this.find(chat)?.isStopped === true,
         limitsOf: (chat) => this.find(chat)?.limits ?? { access: "read" },
         trustOf: (client, chat, sessionId) => this.find(chat)?.session.trust(client, sessionId) ?? UNTRUSTED,
       },

@@ -58,7 +58,7 @@ function editorTools(client: ClientContext, session: string): EditorToolPorts {
 }
 
 export function agentAnswers(client: ClientContext): Pick<EngineAnswers, "agent_begin" | "agent_end"> {
-  const { ports: { chatOf, ownerOf, push }, agents } = client;
+  const { ports: { chatOf, ownerOf, isStopped, push }, agents } = client;
   return {
     async agent_begin(sessionId, { pipe }) {
       if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
@@ -69,8 +69,8 @@ export function agentAnswers(client: ClientContext): Pick<EngineAnswers, "agent_
       const ended = await agents.end(pipe, sessionId, complete);
       const { changes } = ended.effects ?? { changes: 0 };
       const owner = ownerOf(sessionId);
-      // Of a stopped turn the screen shows nothing more of the engine's.
-      if (changes > 0 && owner !== undefined && chatOf(sessionId) === undefined) {
+      // The engine asks about the changes of a stopped turn at its next one.
+      if (changes > 0 && owner !== undefined && isStopped(owner)) {
         const text = `Not kept yet: ${plural(changes, "change")}. Your next message asks about ${
           changes === 1 ? "it" : "them"
         }.`;
