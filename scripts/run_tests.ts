@@ -17,8 +17,8 @@ import { type Job, plan } from "./suite/plan.ts";
 import type { Counts } from "./suite/report.ts";
 import { warmUp } from "./suite/warm_up.ts";
 
-/** One more than there are cores, since most jobs wait for a part of their time. */
-const JOBS = navigator.hardwareConcurrency + 1;
+/** Two more than there are cores, since most jobs wait for a part of their time. */
+const JOBS = navigator.hardwareConcurrency + 2;
 
 /** Milliseconds without output after which a process of tests is ended. The longest test with `--full` takes 7 min. */
 const PATIENCE = 20 * 60_000;

@@ -47,9 +47,10 @@ async function allTests(): Promise<readonly string[]> {
 async function planParts(tests: readonly string[], name: string, scratch: string): Promise<readonly Job[]> {
   const isShort = (test: string) => SHORT.some((folder) => test.startsWith(folder));
   const short = tests.filter(isShort);
+  // The longest first: at the end no core waits for one of them.
   const parts = [
-    ...await bySize(tests.filter((test) => !isShort(test))),
     ...Array.from({ length: SHORT_PARTS }, (_, part) => short.filter((_, at) => at % SHORT_PARTS === part)),
+    ...await bySize(tests.filter((test) => !isShort(test))),
   ].filter((part) => part.length > 0);
   return await Promise.all(parts.map((part, at) => gather(part, join(scratch, `${name}_${at + 1}_test.ts`))));
 }

@@ -4,7 +4,7 @@ import { PLUGIN, type RunningAgent } from "../support/agent.ts";
 import { chatShows, pressStop, say, transcript, waitForChat } from "../support/chat.ts";
 import { endEngines, inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
-import { marked } from "../support/processes.ts";
+import { ENGINE, marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 import { disconnected, reached } from "../support/server.ts";
 
@@ -201,7 +201,7 @@ test("q is not stop: the turn goes on, a command can be typed at its end, and re
 
 /** The engine's processes; whoever hosts the supervisor has the same mark in its environment. */
 async function enginesOf({ project }: RunningAgent): Promise<readonly number[]> {
-  return (await marked(project.root)).filter(({ command }) => command.includes("engine/main.ts"))
+  return (await marked(project.root)).filter(({ command }) => ENGINE.test(command))
     .map(({ pid }) => pid);
 }
 

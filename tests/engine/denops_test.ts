@@ -9,7 +9,7 @@ import { say, transcript, waitForChat } from "../support/chat.ts";
 import { USERS_PATH } from "../support/mines.ts";
 import { SharedServer } from "../support/denops_server.ts";
 import { scratch, waitUntil } from "../support/project.ts";
-import { marked, parentOf, waitForMarked, waitForNone } from "../support/processes.ts";
+import { ENGINE, marked, parentOf, waitForMarked, waitForNone } from "../support/processes.ts";
 import { reached } from "../support/server.ts";
 
 const DENOPS = Deno.env.get("DENOPS_TEST_DENOPS_PATH");
@@ -252,7 +252,7 @@ Deno.test({
 
 /** Engines of this project, with the sandbox of each. */
 async function engines({ project }: RunningAgent): Promise<readonly number[]> {
-  const all = (await marked(project.root)).filter(({ command }) => command.includes("engine/main.ts"));
+  const all = (await marked(project.root)).filter(({ command }) => ENGINE.test(command));
   const pids = new Set(all.map(({ pid }) => pid));
   const parents = await Promise.all(all.map(({ pid }) => parentOf(pid)));
   return [...pids].filter((_, at) => !pids.has(parents[at] ?? 0));

@@ -7,7 +7,14 @@ import { type AgentOptions, type RunningAgent, startAgent } from "../support/age
 import { say, transcript, waitForChat } from "../support/chat.ts";
 import { DENO, openProjects, userConfig } from "../support/engine.ts";
 import { pause, scratch, waitUntil } from "../support/project.ts";
-import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "../support/processes.ts";
+import {
+  age,
+  ENGINE,
+  marked,
+  type RunningProcess,
+  waitForMarked,
+  waitForNone,
+} from "../support/processes.ts";
 import { IS_FULL } from "../support/sample.ts";
 import { reached } from "../support/server.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -54,7 +61,7 @@ async function goesOn({ nvim, server }: RunningAgent, knows: readonly string[] =
 }
 
 function isEngine({ command }: RunningProcess): boolean {
-  return /^\S*deno run/.test(command) && command.includes("engine/main.ts");
+  return /^\S*deno run/.test(command) && ENGINE.test(command);
 }
 
 /** The process of the engine itself, inside of its sandbox. */

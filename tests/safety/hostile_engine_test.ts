@@ -11,6 +11,7 @@ import type { Orders } from "../attacks/hostile_engine.ts";
 import { type Playground, playground, SECRETS, snapshot } from "../attacks/playground.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { BUBBLEWRAP, DENO, type Level, LEVELS, type Prepared, prepareEngine } from "../support/engine.ts";
+import { ENGINE } from "../support/processes.ts";
 import { scratch } from "../support/project.ts";
 
 /** What is tried here is Linux's, and macOS has no second level yet. */
@@ -101,7 +102,7 @@ async function someFile(folder: string): Promise<string> {
 
 /** The command with the hostile script in the place of the engine's own; all else stays. */
 function hostile({ launch }: Prepared): AgentCommand {
-  const own = launch.args.filter((arg) => arg.endsWith("/engine/main.ts"));
+  const own = launch.args.filter((arg) => ENGINE.test(arg));
   assert.equal(own.length, 1);
   return { ...launch, args: launch.args.map((arg) => arg === own[0] ? HOSTILE : arg) };
 }

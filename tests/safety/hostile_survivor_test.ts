@@ -7,7 +7,7 @@ import type { ParentOrders } from "../attacks/parent.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { SECRET } from "../support/agent.ts";
 import { BUBBLEWRAP, DENO, type EngineSetup, type Level, LEVELS, prepareEngine } from "../support/engine.ts";
-import { marked, waitForNone } from "../support/processes.ts";
+import { ENGINE, marked, waitForNone } from "../support/processes.ts";
 import { type Scratch, scratch, waitUntil } from "../support/project.ts";
 
 /** Processes are looked up in /proc. */
@@ -68,7 +68,7 @@ async function endAll(root: string): Promise<void> {
 }
 
 function withoutLoyalty(command: AgentCommand): AgentCommand {
-  return { ...command, args: command.args.map((arg) => arg.endsWith("/engine/main.ts") ? SURVIVOR : arg) };
+  return { ...command, args: command.args.map((arg) => ENGINE.test(arg) ? SURVIVOR : arg) };
 }
 
 for (const level of LEVELS) {
@@ -80,7 +80,7 @@ for (const level of LEVELS) {
       await doomed.server.nextRequest();
       const { root } = doomed.project;
       // The supervisor also looks things up in the project.
-      const engines = (await marked(root)).filter(({ command }) => command.includes("/engine/main.ts"));
+      const engines = (await marked(root)).filter(({ command }) => ENGINE.test(command));
       assert.ok(engines.length > 0);
       for (const { pid } of engines) {
         const environment = await Deno.readTextFile(`/proc/${pid}/environ`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loginFolder, saveLogin } from "../../denops/agent/supervisor/agents/copilot/logins.ts";
 import { LEVELS, prepareEngine } from "../support/engine.ts";
+import { ENGINE } from "../support/processes.ts";
 import { scratch } from "../support/project.ts";
 
 const THIEF = fileURLToPath(new URL("../attacks/login_thief.ts", import.meta.url));
@@ -25,7 +26,7 @@ for (const level of LEVELS) {
         if (!inside) await Deno.symlink(file, project.path("link"));
         const baseUrl = "http://127.0.0.1:65000";
         const { launch } = await prepareEngine({ level, root: project.root, stateDir, baseUrl });
-        const args = launch.args.map((arg) => arg.endsWith("/engine/main.ts") ? THIEF : arg);
+        const args = launch.args.map((arg) => ENGINE.test(arg) ? THIEF : arg);
         const orders = JSON.stringify({ file, secret: SECRET, root: project.root });
         const { stdout, stderr } = await new Deno.Command(launch.program, {
           args: [...args, orders],

@@ -8,6 +8,9 @@ export interface RunningProcess {
   readonly command: string;
 }
 
+/** The engine's module or bundle, at the end of an argument. */
+export const ENGINE = /\/engine\/main\.(ts|js)(?= |$)/;
+
 /** Processes of which the command line or the environment holds one of the marks. */
 export function marked(...marks: readonly string[]): Promise<readonly RunningProcess[]> {
   const found: RunningProcess[] = [];

@@ -25,8 +25,10 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
   const encoder = new TextEncoder();
   let incoming!: ReadableStreamDefaultController<AnyMessage>;
   const lineOf = (message: AnyMessage) => encoder.encode(`${JSON.stringify(message)}\n`);
-  const receive = (line: string) => {
-    if (line.trim() === "") return;
+  const receive = (padded: string) => {
+    // Also drops a byte order mark.
+    const line = padded.trim();
+    if (line === "") return;
     let message: AnyMessage;
     try {
       message = JSON.parse(line);
@@ -80,7 +82,8 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
 /** Joins pieces to lines; each byte is read once. */
 class Lines {
   readonly #take: (line: string) => void;
-  readonly #decoder = new TextDecoder();
+  // By default the decoder would drop a byte order mark in every piece.
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #pieces: Uint8Array[] = [];
   #size = 0;
 

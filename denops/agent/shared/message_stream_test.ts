@@ -40,18 +40,21 @@ const text = fc.string({ unit: "binary", maxLength: 20 }).map((any) => any.toWel
 
 Deno.test("any messages come as they were sent, however their bytes are cut", async () => {
   const ends = fc.constantFrom("\n", "\r\n", "\n\n \n");
-  await fc.assert(fc.asyncProperty(
-    ...[fc.array(text, { maxLength: 5 }), ends, fc.boolean(), cuts] as const,
-    async (texts, end, isWhole, places) => {
-      const messages = texts.map(note);
-      const { sent } = await exchange([], messages);
-      assert.deepEqual(sent, messages);
-      const lines = messages.map((message) => JSON.stringify(message)).join(end);
-      const bytes = utf8(lines + (isWhole ? end : ""));
-      assert.deepEqual((await exchange(cutAt(bytes, places))).got, messages);
-      assert.deepEqual((await exchange(bytewise(bytes))).got, messages);
-    },
-  ));
+  await fc.assert(
+    fc.asyncProperty(
+      ...[fc.array(text, { maxLength: 5 }), ends, fc.boolean(), cuts] as const,
+      async (texts, end, isWhole, places) => {
+        const messages = texts.map(note);
+        const { sent } = await exchange([], messages);
+        assert.deepEqual(sent, messages);
+        const lines = messages.map((message) => JSON.stringify(message)).join(end);
+        const bytes = utf8(lines + (isWhole ? end : ""));
+        assert.deepEqual((await exchange(cutAt(bytes, places))).got, messages);
+        assert.deepEqual((await exchange(bytewise(bytes))).got, messages);
+      },
+    ),
+    { examples: [[["\uFEFF"], "\n", false, []]] },
+  );
 });
 
 Deno.test("a line that is no message is answered, and costs no other", async () => {

@@ -36,7 +36,9 @@ export class Pipes implements AsyncDisposable {
   add(program: PipeProgram, errors: ErrorLines): string {
     const pipe = crypto.randomUUID();
     const streams = childPipe(program.process);
-    this.#open.set(pipe, { program, streams, errors, decoder: new TextDecoder(), isReading: false });
+    // By default it would drop a byte order mark in every piece.
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    this.#open.set(pipe, { program, streams, errors, decoder, isReading: false });
     const write = (text: string) => streams.write(new TextEncoder().encode(text));
     if (program.first !== undefined) write(program.first).catch(() => {});
     const takes = (line: string) => program.takes?.(line, write) === true;
