@@ -96,9 +96,13 @@ testFiles("keep all settles everything", async (agent) => {
   await nvim.waitForScreen("nothing to review");
 });
 
-/** The entries of the quickfix list "Agent review", and whether its window is open. */
-const LISTED = `local list = vim.fn.getqflist({ title = true, size = true, winid = true })
-  return { list.title, list.size, list.winid ~= 0 }`;
+/** Whether the quickfix list has this title and as many entries, and its window is open. */
+function listed(title: string, size: number, isOpen: boolean): string {
+  return `(function()
+    local list = vim.fn.getqflist({ title = true, size = true, winid = true })
+    return list.title == "${title}" and list.size == ${size} and (list.winid ~= 0) == ${isOpen}
+  end)()`;
+}
 
 for (const [verb, done] of [["keep", "kept"], ["undo", "undid"]] as const) {
   testFiles(`${verb} all says what it did, and the list of the review closes`, async (agent) => {
@@ -106,11 +110,11 @@ for (const [verb, done] of [["keep", "kept"], ["undo", "undid"]] as const) {
     const { nvim } = agent;
     await nvim.command("call setqflist([]) | Agent review");
     await nvim.waitFor("#vim.fn.getqflist() == 5");
-    assert.deepEqual(await nvim.lua(LISTED), ["Agent review", 5, true]);
+    await nvim.waitFor(listed("Agent review", 5, true));
     await nvim.command("messages clear");
     await nvim.command(`Agent review ${verb} all`);
     await nvim.waitForScreen(`agent: ${done} the changes of 4 files`);
-    assert.deepEqual(await nvim.lua(LISTED), ["Agent review", 0, false]);
+    await nvim.waitFor(listed("Agent review", 0, false));
     assert.deepEqual((await ask(agent)).files, []);
   });
 }
@@ -123,7 +127,7 @@ testFiles("undo all leaves in the list what it could not undo", async (agent) =>
   await project.write("new.txt", "of the user\n");
   await nvim.command("Agent review undo all");
   await nvim.waitForScreen("undid the changes of 3 of 4 files");
-  assert.deepEqual(await nvim.lua(LISTED), ["Agent review", 1, true]);
+  await nvim.waitFor(listed("Agent review", 1, true));
   assert.equal(await nvim.lua("return vim.fn.bufname(vim.fn.getqflist()[1].bufnr)"), "new.txt");
   assert.equal(await project.read("new.txt"), "of the user\n");
 });
@@ -308,7 +312,7 @@ async function costs({ nvim }: RunningAgent, count: number): Promise<Readonly<Re
       file:write(text)
       file:close()
     end
-    for _ = 1, 3 do
+    for _ = 1, 5 do
       write(before)
       vim.cmd("edit! " .. path)
       write(after)
