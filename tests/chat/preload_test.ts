@@ -5,10 +5,6 @@ import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { waitForTurn } from "../support/chat.ts";
 import { waitForMarked, waitForNone } from "../support/processes.ts";
 
-/** What is unused ends at once. */
-const SHORT = `local defer = vim.defer_fn
-vim.defer_fn = function(callback, ms) return defer(callback, _G.unused_ms and ms > 10000 and 0 or ms) end`;
-
 /** The end of what is unused waits for the test. */
 const END_UNUSED = `local defer = vim.defer_fn
 vim.defer_fn = function(callback, ms)
@@ -60,36 +56,126 @@ function engineRuns({ state }: RunningAgent): Promise<unknown> {
   return waitForMarked([state.root], 1);
 }
 
-Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>", async () => {
+Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>; unused, it ends", async () => {
   await using agent = await startAgent({
     script: "say Hello.",
     options: "sessions = { title = false }",
-    lua: SHORT,
+    lua: END_UNUSED,
   });
-  const { nvim, server, state } = agent;
-  await type(agent, ":Agent");
-  await engineRuns(agent);
-  await nvim.keys(" hello<Esc>");
+  await startUnused(agent);
+  await chooseUnsent(agent);
+  await useStarted(agent);
+  await startBesideChat(agent);
+});
+
+/** Nothing is sent, stored or shown. */
+async function assertNothing({ nvim, server, state }: RunningAgent): Promise<void> {
   assert.equal(server.requests.length, 0);
   assert.deepEqual(await storedSessions(state.root), []);
   assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1);
+}
+
+/** It ends, and so does its chat. */
+async function startUnused(agent: RunningAgent): Promise<void> {
+  const { nvim, state } = agent;
+  // A begin that no other command has is enough.
+  await type(agent, ":Ag");
+  await engineRuns(agent);
+  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
+  await type(agent, "ent hello");
+  await nvim.waitForScreen(":Agent hello");
+  await assertNothing(agent);
+  await nvim.lua("_G.end_unused() _G.end_unused = nil");
+  await waitForNone([state.root]);
+  await nvim.waitFor("require('agent.client').host() == nil");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 0);
+  await nvim.keys("<Esc>");
+  await assertNothing(agent);
+}
+
+/** What the user has chosen meanwhile stays, although no message was sent. */
+async function chooseUnsent(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.end_unused ~= nil");
+  await nvim.keys("<Esc>");
+  await assertNothing(agent);
+  await nvim.command("Agent mode plan");
+  await nvim.lua("_G.end_unused()");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+  await nvim.command("Agent");
+  await nvim.waitForScreen("plan");
+  await nvim.keys("<Esc>");
+}
+
+/** A used chat stays. */
+async function useStarted(agent: RunningAgent): Promise<void> {
+  const { nvim, server } = agent;
+  await nvim.lua("require('agent.chat').current():hide()");
   await type(agent, ":Agent hello");
   await nvim.keys("<CR>");
   await nvim.waitForScreen("Hello.");
   await waitForTurn(nvim);
   assert.equal(server.requests.length, 1);
-  await nvim.lua("_G.unused_ms = 0 require('agent.chat').current():hide()");
+  await nvim.lua("require('agent.chat').current():hide()");
   await type(agent, ":Agent");
+  await nvim.lua("_G.end_unused() _G.end_unused = nil");
   await nvim.keys("<Esc>");
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1, "a used chat stays");
-});
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+  assert.equal(server.requests.length, 1);
+}
 
-Deno.test("the chat loads in small steps between the keys, so that <CR> has nothing left to load", async () => {
+async function killSupervisor({ nvim }: RunningAgent): Promise<void> {
+  await nvim.lua(`for _, channel in ipairs(vim.api.nvim_list_chans()) do
+    if vim.iter(channel.argv or {}):any(function(word) return word:find("standalone.ts", 1, true) end) then
+      vim.uv.kill(vim.fn.jobpid(channel.id), "sigkill")
+    end
+  end`);
+  await nvim.waitFor("require('agent.client').host() == nil");
+}
+
+/** A chat of before stays when what was started for it ends unused. */
+async function startBesideChat(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  await nvim.command("Agent");
+  await nvim.waitForScreen("· ready");
+  await nvim.keys("<Esc>");
+  await killSupervisor(agent);
+  await nvim.lua(`local client = require("agent.client")
+    local send = client.send
+    client.send = function(action)
+      _G.is_opened = _G.is_opened or action.preloads
+      return send(action)
+    end`);
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.end_unused ~= nil and require('agent.client').host() ~= nil");
+  await nvim.waitFor("_G.is_opened");
+  await nvim.lua("_G.end_unused()");
+  await nvim.waitFor("require('agent.client').host() == nil");
+  await nvim.keys("<Esc>");
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+  await nvim.waitForScreen("Hello.");
+}
+
+Deno.test("the chat loads in small steps between the keys, which end with the command line and with a sub-command, so that <CR> has nothing left to load", async () => {
   await using agent = await startAgent({ script: "say Hello.", lua: HELD });
   const { nvim } = agent;
+  const sizes: number[] = [];
+  const unfinished = async (end: string) => {
+    await type(agent, ":Agent");
+    await nvim.waitForScreen(":Agent");
+    sizes.push(...await runSteps(agent, 12));
+    await nvim.keys(end);
+    assert.deepEqual(await runSteps(agent, 2), [0], end);
+    await nvim.keys("<Esc>");
+    assert.equal(await nvim.lua("return package.loaded['agent.chat'] == nil"), true, end);
+  };
+  await unfinished("<Esc>");
+  await unfinished(" health");
+  // They continue with the next message.
   await type(agent, ":Agent");
   await nvim.waitForScreen(":Agent");
-  const sizes = [...await runSteps(agent, 15)];
+  sizes.push(...await runSteps(agent, 5));
   await type(agent, " hel");
   await nvim.waitForScreen(":Agent hel");
   assert.equal(await nvim.lua("return package.loaded['agent.chat'] == nil"), true, "some are loaded");
@@ -100,26 +186,6 @@ Deno.test("the chat loads in small steps between the keys, so that <CR> has noth
   await nvim.keys("<Esc>");
   assert.deepEqual(await nvim.lua("return _G.load_of('Agent hello')"), []);
   await nvim.waitForScreen("Hello.");
-});
-
-Deno.test("the steps end with the command line and with a sub-command, and continue with the next message", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: HELD });
-  const { nvim } = agent;
-  const unfinished = async (end: string) => {
-    await type(agent, ":Agent");
-    await nvim.waitForScreen(":Agent");
-    await runSteps(agent, 12);
-    await nvim.keys(end);
-    assert.deepEqual(await runSteps(agent, 2), [0], end);
-    await nvim.keys("<Esc>");
-    assert.equal(await nvim.lua("return package.loaded['agent.chat'] == nil"), true, end);
-  };
-  await unfinished("<Esc>");
-  await unfinished(" health");
-  await type(agent, ":Agent h");
-  await nvim.waitForScreen(":Agent h");
-  await runSteps(agent);
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 });
 
 Deno.test("the first message loads what is drawn, and the rest afterwards in steps, or with the first update", async () => {
@@ -141,115 +207,9 @@ Deno.test("the first message loads what is drawn, and the rest afterwards in ste
   assert.ok(Math.max(...sizes) <= MOST_MODULES, `modules of the steps: ${sizes.join(" ")}`);
 });
 
-Deno.test("what was started and not used ends, and the next :Agent starts it again", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
-  const { nvim, state } = agent;
-  await type(agent, ":Agent");
-  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
-  await nvim.lua("_G.end_unused()");
-  await waitForNone([state.root]);
-  await nvim.waitFor("require('agent.client').host() == nil");
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 0);
-  await nvim.keys("<Esc>");
-  await nvim.command("Agent hello");
-  await nvim.waitForScreen("Hello.");
-});
-
-Deno.test("a chat of before stays when what was started for it ends unused", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
-  const { nvim } = agent;
-  await nvim.command("Agent hello");
-  await nvim.waitForScreen("· ready");
-  await nvim.lua(`for _, channel in ipairs(vim.api.nvim_list_chans()) do
-    if vim.iter(channel.argv or {}):any(function(word) return word:find("standalone.ts", 1, true) end) then
-      vim.uv.kill(vim.fn.jobpid(channel.id), "sigkill")
-    end
-  end`);
-  await nvim.waitFor("require('agent.client').host() == nil");
-  await nvim.lua(`local client = require("agent.client")
-    local send = client.send
-    client.send = function(action)
-      _G.is_opened = _G.is_opened or action.preloads
-      return send(action)
-    end`);
-  await type(agent, ":Agent");
-  await nvim.waitFor("_G.end_unused ~= nil and require('agent.client').host() ~= nil");
-  await nvim.waitFor("_G.is_opened");
-  await nvim.lua("_G.end_unused()");
-  await nvim.waitFor("require('agent.client').host() == nil");
-  await nvim.keys("<Esc>");
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
-  await nvim.waitForScreen("Hello.");
-});
-
-Deno.test("what the user has chosen meanwhile stays, although no message was sent", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: END_UNUSED });
-  const { nvim } = agent;
-  await type(agent, ":Agent");
-  await nvim.waitFor("_G.end_unused ~= nil");
-  await nvim.keys("<Esc>");
-  await nvim.command("Agent mode plan");
-  await nvim.lua("_G.end_unused()");
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
-  await nvim.command("Agent");
-  await nvim.waitForScreen("plan");
-});
-
-Deno.test("a start that fails is tried once for a command line, not with each key", async () => {
-  await using agent = await startAgent({
-    script: "say Hello.",
-    lua: `local process = require("agent.host.process")
-      _G.starts = 0
-      process.start = function() _G.starts = _G.starts + 1 return nil, "there is no Deno" end`,
-  });
-  const { nvim } = agent;
-  await type(agent, ":Agent");
-  await nvim.waitFor("_G.starts == 1");
-  await type(agent, " fix it");
-  await nvim.lua("vim.wait(200)");
-  assert.equal(await nvim.lua("return _G.starts"), 1);
-  await nvim.keys("<CR>");
-  await nvim.waitForScreen("there is no Deno");
-});
-
-Deno.test("a command for a key runs with the message, and not before", async () => {
-  await using agent = await startAgent({
-    script: "say Hello.",
-    lua: `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, { providers = { test = {
-      api_key = "cmd:touch ran && printenv TEST_API_KEY" } } })`,
-  });
-  const { nvim, project } = agent;
-  await type(agent, ":Agent");
-  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
-  await nvim.lua("vim.wait(60000, function() return require('agent.host').all()[1].state == 'ready' end)");
-  await nvim.keys("<Esc>");
-  const ran = () => Deno.stat(project.path("ran")).then(() => true, () => false);
-  assert.equal(await ran(), false);
-  await nvim.command("Agent hello");
-  await nvim.waitForScreen("Hello.");
-});
-
-Deno.test("the option switches it off", async () => {
-  await using agent = await startAgent({ script: "say Hello.", options: "preload = false" });
-  const { nvim } = agent;
-  await type(agent, ":Agent");
-  assert.equal(await nvim.lua("vim.wait(200) return require('agent.client').host()"), undefined);
-  await nvim.keys(" hello<CR>");
-  await nvim.waitForScreen("Hello.");
-});
-
-Deno.test("a begin that no other command has is enough", async () => {
-  await using agent = await startAgent({ script: "say Hello." });
-  await type(agent, ":Ag");
-  await engineRuns(agent);
-  await type(agent, "ent hello");
-  await agent.nvim.keys("<CR>");
-  await agent.nvim.waitForScreen("Hello.");
-});
-
-Deno.test("other commands, and sub-commands without an engine, start nothing", async () => {
+Deno.test("other commands, sub-commands without an engine, and the option that switches it off start nothing; a start that fails is tried once", async () => {
   await using agent = await startAgent({ script: "say Hello.", lua: "vim.cmd.command('Again echo 1')" });
-  const { nvim } = agent;
+  const { nvim, project } = agent;
   for (const line of ["Ag", "Aga", "Agents", "echo 'Agent", "Agent health", "Agent tutor"]) {
     await nvim.lua("vim.fn.histadd(':', ...)", line);
     await nvim.keys(":<Up>");
@@ -258,4 +218,44 @@ Deno.test("other commands, and sub-commands without an engine, start nothing", a
     assert.equal(host, undefined, line);
     await nvim.keys("<Esc>");
   }
+  await failOnce(agent);
+
+  // A command for a key runs with the message, and not before.
+  await nvim.lua(`vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, { providers = { test = {
+      api_key = "cmd:touch ran && printenv TEST_API_KEY" } } })
+    require("agent").setup({})`);
+  await type(agent, ":Agent");
+  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
+  await nvim.waitFor("require('agent.host').all()[1].state == 'ready'");
+  await nvim.keys("<Esc>");
+  assert.equal(await Deno.stat(project.path("ran")).then(() => true, () => false), false);
+  await killSupervisor(agent);
+
+  await nvim.lua(`vim.g.agent = vim.tbl_extend("force", vim.g.agent, { preload = false })
+    require("agent").setup({})`);
+  await type(agent, ":Agent");
+  assert.equal(await nvim.lua("vim.wait(200) return require('agent.client').host()"), undefined);
+  await nvim.keys(" hello<CR>");
+  await nvim.waitForScreen("Hello.");
 });
+
+/** For a command line, not with each key. */
+async function failOnce(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  await nvim.lua(`local process = require("agent.host.process")
+    _G.starts, _G.start = 0, process.start
+    process.start = function() _G.starts = _G.starts + 1 return nil, "there is no Deno" end`);
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.starts == 1");
+  await type(agent, " fix it");
+  await nvim.lua("vim.wait(200)");
+  assert.equal(await nvim.lua("return _G.starts"), 1);
+  await nvim.keys("<CR>");
+  await nvim.waitForScreen("there is no Deno");
+  await nvim.lua(`require("agent.host.process").start = _G.start
+    local chats = require("agent.chat")
+    vim.iter(chats.list()):each(function(chat)
+      chat.input:set("")
+      chats.close(chat)
+    end)`);
+}
