@@ -1,7 +1,7 @@
 /** The markdown of an answer is drawn over its text, which stays. No engine is needed. */
 import assert from "node:assert/strict";
-import { PLUGIN } from "../support/agent.ts";
-import { ChildNvim } from "../support/nvim.ts";
+import type { ChildNvim } from "../support/nvim.ts";
+import { receive, sharedEditor } from "../support/shared_editor.ts";
 
 interface Chat extends AsyncDisposable {
   readonly nvim: ChildNvim;
@@ -15,36 +15,30 @@ interface Chat extends AsyncDisposable {
 
 /** @param columns of text; the margin takes one more */
 async function start(columns: number, options = "", lua = ""): Promise<Chat> {
-  const ui = `vim.g.agent = { ui = { spinner = false, layout = "current", ${options} } }`;
-  const nvim = await ChildNvim.start({
-    runtime: [PLUGIN],
+  const editor = await sharedEditor({
+    options: `ui = { spinner = false, layout = "current", ${options} }`,
     columns: columns + 1,
     lines: 60,
-    lua: `${ui}\n${lua}`,
+    lua,
   });
-  const receive = (update: object) =>
-    nvim.lua(
-      `require("agent.approval") return require("agent.client").receive(...)`,
-      [{ chat: 1, ...update }],
-    );
-  await nvim.lua(`require("agent.client").send = function() end`);
+  const { nvim } = editor;
   await nvim.command("Agent Go");
   await nvim.keys("<Esc>");
-  await receive({ type: "turn_started" });
+  await receive(nvim, { type: "turn_started" });
   return {
     nvim,
     async stream(text) {
       for (let at = 0; at < text.length; at += 7) {
-        await receive({ type: "text", message: "m", text: text.slice(at, at + 7) });
+        await receive(nvim, { type: "text", message: "m", text: text.slice(at, at + 7) });
       }
     },
     async end() {
-      await receive({ type: "turn_done", reason: "end_turn" });
+      await receive(nvim, { type: "turn_done", reason: "end_turn" });
     },
     async enter() {
       await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
     },
-    [Symbol.asyncDispose]: () => nvim[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => editor[Symbol.asyncDispose](),
   };
 }
 
@@ -259,7 +253,8 @@ Deno.test("a tall row stays drawn under the cursor; its table is source where wi
 });
 
 Deno.test("Neovim breaks lines where we think it does", async () => {
-  await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 100, lines: 40 });
+  await using editor = await sharedEditor({ columns: 100, lines: 40 });
+  const { nvim } = editor;
   const wrong = await nvim.lua(
     `local wrap, prose = require("agent.markdown.wrap"), require("agent.ui.prose")
     prose.style(vim.api.nvim_get_current_win())
@@ -318,17 +313,6 @@ Deno.test("no character of deep code is covered, nor of quotes; tables fit with 
   }
 });
 
-Deno.test("an error of the drawing shows the source, and asks for no key", async () => {
-  await using chat = await start(60);
-  const { nvim } = chat;
-  await nvim.lua(`require("agent.markdown.table").draw = function() error("it is broken") end`);
-  await chat.stream(TABLE);
-  await chat.end();
-  await nvim.waitForScreen("it is broken");
-  await nvim.waitForScreen("| File | What it does | Size |");
-  await nvim.waitFor(`vim.api.nvim_get_mode().mode == "n"`);
-});
-
 Deno.test("with ui.markdown = false, and where another plugin draws, the text is shown as it is", async () => {
   for (
     const [options, lua] of [
@@ -337,7 +321,7 @@ Deno.test("with ui.markdown = false, and where another plugin draws, the text is
       [
         "",
         `package.loaded["render-markdown"] = {}
-      vim.api.nvim_create_autocmd("FileType", { pattern = "agent", callback = function(event)
+      _G.drawn = vim.api.nvim_create_autocmd("FileType", { pattern = "agent", callback = function(event)
         local namespace = vim.api.nvim_create_namespace("render-markdown.nvim")
         vim.schedule(function() vim.api.nvim_buf_set_extmark(event.buf, namespace, 0, 0, {}) end)
       end })`,
@@ -350,6 +334,8 @@ Deno.test("with ui.markdown = false, and where another plugin draws, the text is
     await chat.nvim.waitForScreen((screen) =>
       screen.includes("\n - [ ] one") && screen.includes("\n | File | What it does")
     );
+    await chat.nvim.lua(`package.loaded["render-markdown"] = nil
+      if _G.drawn then vim.api.nvim_del_autocmd(_G.drawn) end`);
   }
 });
 
@@ -411,6 +397,7 @@ Deno.test("code of a language without a parser has its colours, each line once i
   // Text around the code is not coloured, and the user's choice counts.
   await nvim.command("syntax off | redraw!");
   await nvim.waitForScreen(() => at("'one'") !== string && at("'four'") === string);
+  await nvim.command("syntax on");
 });
 
 Deno.test("the name of a code block opens no window, runs nothing and switches nothing off", async () => {
@@ -432,4 +419,17 @@ Deno.test("the name of a code block opens no window, runs nothing and switches n
     `return { #vim.api.nvim_list_wins(), vim.g.syntax_on, vim.g.ran or "not" }`,
   );
   assert.deepEqual([open, syntax, ran], [windows, 1, "not"]);
+});
+
+Deno.test("an error of the drawing shows the source, and asks for no key", async () => {
+  await using chat = await start(60);
+  const { nvim } = chat;
+  await nvim.lua(`local drawing = require("agent.markdown.table")
+    _G.draw, drawing.draw = drawing.draw, function() error("it is broken") end`);
+  await chat.stream(TABLE);
+  await chat.end();
+  await nvim.waitForScreen("it is broken");
+  await nvim.waitForScreen("| File | What it does | Size |");
+  await nvim.waitFor(`vim.api.nvim_get_mode().mode == "n"`);
+  await nvim.lua(`require("agent.markdown.table").draw = _G.draw`);
 });
