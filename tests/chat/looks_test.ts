@@ -1,19 +1,16 @@
 /** The chat on odd screens, with odd options and beside other plugins. No engine is needed. */
 import assert from "node:assert/strict";
-import { PLUGIN } from "../support/agent.ts";
 import { contrast } from "../support/contrast.ts";
-import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
+import { type Editor, type EditorOptions, sharedEditor } from "../support/shared_editor.ts";
 
-async function start(options: ChildOptions & { readonly ui?: string }): Promise<ChildNvim> {
-  const nvim = await ChildNvim.start({
-    runtime: [PLUGIN],
-    ...options,
-    lua: `vim.g.agent = { ui = { spinner = false, ${options.ui ?? ""} } }\n${options.lua ?? ""}`,
-  });
-  await nvim.lua(`require("agent.client").send = function() end
+async function start(
+  { ui = "", options = "", ...rest }: EditorOptions & { readonly ui?: string },
+): Promise<Editor> {
+  const editor = await sharedEditor({ ...rest, options: `ui = { spinner = false, ${ui} }, ${options}` });
+  await editor.nvim.lua(`
     function _G.receive(...)
       local batch = { ... }
-      for _, update in ipairs(batch) do update.chat = 1 end
+      for _, update in ipairs(batch) do update.chat = require("agent.chat").current().id end
       require("agent.approval")
       require("agent.client").receive(batch)
     end
@@ -22,7 +19,7 @@ async function start(options: ChildOptions & { readonly ui?: string }): Promise<
       vim.cmd.stopinsert()
       require("agent.chat").current():apply({ { type = "submitted", text = text }, { type = "turn_started" } })
     end`);
-  return nvim;
+  return editor;
 }
 
 const PLAN = `{ type = "plan", steps = { { step = "look at the code", status = "completed" },
@@ -33,7 +30,8 @@ const READY =
   sandbox = "" }, { type = "usage", used = 45300, size = 200000, cost = 0.42 }`;
 
 Deno.test("at 40×15 the chat has the screen, the line above it what matters, and no word is broken", async () => {
-  await using nvim = await start({ columns: 40, lines: 15 });
+  await using editor = await start({ columns: 40, lines: 15 });
+  const { nvim } = editor;
   await nvim.lua(`require("agent").open()`);
   await nvim.waitForScreen(
     /│ Type a message, <C-s> sends it\. +│\n│ @ attaches files\. g\? shows all keys\. +│/,
@@ -89,7 +87,8 @@ const HIERARCHY = `_G.begin("Rename it") _G.receive(
     files = {}, left_out = 0 })`;
 
 Deno.test("the user's message and what waits stand out, and calls are aligned without a change of their text", async () => {
-  await using nvim = await start({ columns: 100, lines: 40, lua: "vim.o.termguicolors = true" });
+  await using editor = await start({ columns: 100, lines: 40, lua: "vim.o.termguicolors = true" });
+  const { nvim } = editor;
   await nvim.lua(HIERARCHY);
   await nvim.waitForScreen(/│ ❯ Rename it +│\n[^]*│ ✓ read {3}src\/greet\.ts +3 lines/);
   const place = (text: string) => {
@@ -126,7 +125,8 @@ Deno.test("the user's message and what waits stand out, and calls are aligned wi
 });
 
 Deno.test("a message that wraps has its number where it fits: in its last row, else below", async () => {
-  await using nvim = await start({ columns: 40, lines: 34 });
+  await using editor = await start({ columns: 40, lines: 34 });
+  const { nvim } = editor;
   const rest = "and this part of it fills the last row";
   await nvim.lua(`_G.begin("A message that is longer than its window") _G.receive({ type = "turn", turn = 1 },
     { type = "turn_done", reason = "end_turn" },
@@ -149,7 +149,7 @@ Deno.test("a message that wraps has its number where it fits: in its last row, e
 });
 
 Deno.test("in splits, options for all windows and plugins that set every winbar change nothing in the chat's", async () => {
-  await using nvim = await start({
+  await using editor = await start({
     columns: 100,
     lines: 24,
     ui: `layout = "right", width = 60`,
@@ -158,13 +158,15 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
       vim.o.foldmethod, vim.o.foldexpr = "expr", "v:lua.Fold()"
       function Fold() if vim.bo.filetype:find("agent") then _G.folded = true end return 0 end
       vim.o.laststatus, vim.o.cmdheight, vim.o.winbar = 3, 0, "of all"
-      vim.api.nvim_create_autocmd({ "WinEnter", "CursorMoved" }, { callback = function() vim.wo.winbar = "one" end })
+      vim.api.nvim_create_augroup("looks", {})
+      vim.api.nvim_create_autocmd({ "WinEnter", "CursorMoved" }, { group = "looks", callback = function() vim.wo.winbar = "one" end })
       function All(text)
         for _, win in ipairs(vim.api.nvim_list_wins()) do
           vim.api.nvim_set_option_value("winbar", text, { win = win })
         end
       end`,
   });
+  const { nvim } = editor;
   await nvim.lua(`_G.begin("Rename it") vim.cmd.redraw() _G.folded = nil _G.receive(${READY},
     { type = "text", message = "m", text = "a\\tb **c** with words enough to be wrapped at the sixty columns of it" },
     { type = "turn_done", reason = "end_turn" })`);
@@ -184,8 +186,8 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
 
   // What saves by itself sends nothing, `:w` does; a session file brings the user's windows back.
   await nvim.lua(`local function save() vim.cmd("silent! write") end
-    vim.api.nvim_create_autocmd({ "InsertLeave", "BufLeave" }, { nested = true, callback = save })
-    vim.api.nvim_create_autocmd("InsertLeave", { nested = true, command = "silent! wall" })
+    vim.api.nvim_create_autocmd({ "InsertLeave", "BufLeave" }, { group = "looks", nested = true, callback = save })
+    vim.api.nvim_create_autocmd("InsertLeave", { group = "looks", nested = true, command = "silent! wall" })
     vim.g.sent = 0
     require("agent.client").send = function(action)
       vim.g.sent = vim.g.sent + (action.type == "prompt" and 1 or 0)
@@ -198,10 +200,13 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
   assert.equal(await nvim.lua("return vim.g.sent"), 1);
   await nvim.keys("q");
   await nvim.waitForScreen((text) => !text.includes("ready") && /^ *one/.test(text));
+  // The message is logged: it is no draft.
+  await nvim.lua(`_G.receive({ type = "turn", turn = 1 }) vim.api.nvim_del_augroup_by_name("looks")`);
 });
 
 Deno.test("everything can be read with Neovim's colour schemes, and those who set a group have theirs", async () => {
-  await using nvim = await start({ columns: 80, lines: 50, lua: "vim.o.termguicolors = true" });
+  await using editor = await start({ columns: 80, lines: 50, lua: "vim.o.termguicolors = true" });
+  const { nvim } = editor;
   await nvim.lua(`_G.begin("Rename it") _G.receive(${READY},
     { type = "tool", id = "1", title = "edit b.ts", status = "completed", kind = "edit", summary = "+3 −1" },
     { type = "tool", id = "2", title = "run tests", status = "failed", kind = "execute", summary = "exit 1" },
@@ -265,17 +270,19 @@ Deno.test("everything can be read with Neovim's colour schemes, and those who se
   // A terminal with 16 colours has numbers.
   await nvim.command("set notermguicolors background=dark | colorscheme vim");
   assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentNormal" }).link`), "Normal");
+  await nvim.command("colorscheme default");
 });
 
 Deno.test("diffs of a language without a parser have its colours, in the chat and in an approval", async () => {
   const before = `"""A text\nreturn x\n"""\nreturn "one"\n`;
   const after = before.replace(`return "one"`, `return "two"  # new`);
-  await using nvim = await start({
+  await using editor = await start({
     columns: 80,
     lines: 40,
-    lua: `vim.o.termguicolors = true
-      vim.g.agent = vim.tbl_extend("force", vim.g.agent, { review = { show_diffs = "open" } })`,
+    options: `review = { show_diffs = "open" }`,
+    lua: "vim.o.termguicolors = true",
   });
+  const { nvim } = editor;
   const output = `@@ -1,4 +1,4 @@\n """A text\n return x\n """\n-return "one"\n+return "two"  # new`;
   await nvim.lua(
     `local output, before, after = ...
@@ -319,4 +326,5 @@ Deno.test("diffs of a language without a parser have its colours, in the chat an
   const added = await color("AgentDiffAdd");
   const [, [row, line] = [0, ""]] = rows;
   await nvim.waitForScreen(() => nvim.highlightAt(row, line.indexOf('"')).fg === added);
+  await nvim.command("colorscheme default");
 });
