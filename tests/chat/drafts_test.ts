@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { endTrials, runTrial } from "../loss/drafts/trial.ts";
+import { endTrials, lastProgram, runTrial } from "../loss/drafts/trial.ts";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
@@ -71,8 +71,26 @@ const MARK = crypto.randomUUID();
 
 const SCRIPT = `wait here\n${READ}\n---\nsay Nobody asked.`;
 
-Deno.test("unsent messages come back after :qa and the end of the terminal, once and unsent; what a log has stays; two Neovims take a draft each", async () => {
-  await using agent = await startAgent({ script: SCRIPT, files: ["README.md"] });
+/** In the second one the supervisor and then Neovim are killed. Another one is played in tests/sessions/loss_test.ts. */
+const SEEDS = IS_FULL ? Array.from({ length: 30 }, (_, index) => index + 1) : [2];
+
+Deno.test("Neovim ends at random moments, with :qa and with its terminal: nothing unsent is lost, doubled or sent", async () => {
+  const lost: string[] = [];
+  try {
+    for (const seed of SEEDS) lost.push(...await runTrial(seed));
+    assert.deepEqual(lost, []);
+    const agent = await lastProgram();
+    await agent.nvim.keys("<Esc>q");
+    await agent.nvim.command("edit README.md");
+    agent.server.restart(SCRIPT);
+    await endInEachWay(agent);
+  } finally {
+    await endTrials();
+  }
+});
+
+/** Unsent messages come back once and unsent; what a log has stays; two Neovims take a draft each. */
+async function endInEachWay(agent: RunningAgent): Promise<void> {
   const { server, state } = agent;
   await typeAll(agent);
   // Lines that go along come back as well.
@@ -126,7 +144,7 @@ Deno.test("unsent messages come back after :qa and the end of the terminal, once
   const logged = await loseSupervisor(agent, third);
   await takeDrafts(agent, third, logged);
   await takeOneEach(agent);
-});
+}
 
 /** A file as a Neovim leaves it that was killed. */
 async function leave({ project, state }: RunningAgent, name: string, draft: object): Promise<void> {
@@ -288,8 +306,8 @@ async function takeOneEach(agent: RunningAgent): Promise<void> {
   assert.deepEqual((await inputs()).sort(), ["", "ee"]);
 
   const [full, empty] = await input(one.nvim) === "ee" ? [one, other] : [other, one];
-  // When its terminal is closed, Neovim empties its buffers before autocommands run.
-  await gone(full, "SIGHUP");
+  await loseTerminals(full);
+  await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
   // Neovim quits while a chat is being opened: it starts nothing that it would wait for.
   await empty.nvim.lua(`vim.schedule(function()
     vim.cmd("Agent new --worktree there") vim.cmd("Agent Held") vim.cmd("qa!")
@@ -299,32 +317,21 @@ async function takeOneEach(agent: RunningAgent): Promise<void> {
   assert.equal(server.requests.length, 4);
 }
 
-/** In the second one the supervisor and then Neovim are killed. Another one is played in tests/sessions/loss_test.ts. */
-const SEEDS = IS_FULL ? Array.from({ length: 30 }, (_, index) => index + 1) : [2];
-
-Deno.test("Neovim ends at random moments: nothing unsent is lost, doubled or sent", async () => {
-  const lost: string[] = [];
-  try {
-    for (const seed of SEEDS) lost.push(...await runTrial(seed));
-  } finally {
-    await endTrials();
-  }
-  assert.deepEqual(lost, []);
-});
-
-Deno.test("Neovim exits when its terminal is gone, also with a :terminal beside the chat whose lines are gone", async () => {
-  await using agent = await startAgent({ script: "say Hello." });
+/** Neovim exits when its terminal is gone, also with a :terminal beside the chat whose lines are gone. */
+async function loseTerminals(agent: RunningAgent): Promise<void> {
   const { nvim } = agent;
+  await nvim.keys("<Esc>q");
   await nvim.command("topleft 5split | terminal printf 'tests failed\\n'; exec sleep 100");
   await nvim.waitForScreen("tests failed");
   await nvim.command("Agent");
-  await nvim.keys("a draft<Esc>");
-  await waitForKept(agent, "a draft");
+  await nvim.keys("<Esc>");
+  await waitForInput(nvim, "ee");
+  await waitForKept(agent, "bb", "dd\n\ntyped on", "ee", "text 2");
   // The chat shows what goes along while Neovim waits for the draft's file.
   await nvim.lua(`vim.api.nvim_create_autocmd("VimLeavePre", { callback = function()
     vim.schedule(function() require("agent.chat").current().attachments:show() end)
     vim.wait(100, function() return false end)
   end })`);
-  await nvim.end("SIGHUP");
-  await waitForKept(agent, "a draft");
-});
+  // Neovim empties its buffers before autocommands run.
+  await gone(agent, "SIGHUP");
+}

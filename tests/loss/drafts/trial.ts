@@ -51,6 +51,11 @@ export async function runTrial(seed: number): Promise<readonly string[]> {
   return await SHARED.play((stage) => new Trial(seed, stage).run());
 }
 
+/** The program of the last trial: nothing is unsent in it. It ends with the trials. */
+export function lastProgram(): Promise<RunningAgent> {
+  return SHARED.play(({ first, agent: { nvim } }) => Promise.resolve({ ...first, nvim }));
+}
+
 export const endTrials = () => SHARED[Symbol.asyncDispose]();
 
 const SHARED = new SharedStage<Stage>(open);
