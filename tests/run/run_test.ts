@@ -5,6 +5,7 @@ import { RunEvent } from "../../denops/agent/run/events.ts";
 import { waitForNone } from "../support/processes.ts";
 import { git, scratch } from "../support/project.ts";
 import { run, runPlace, type RunResult, startRun } from "../support/run.ts";
+import { callRun } from "../support/run_caller.ts";
 
 /** Every line is an event of the documented schema. */
 function eventsOf({ stdout }: RunResult): readonly RunEvent[] {
@@ -99,7 +100,7 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
 
   await Deno.symlink(".git", place.project.path("gitlink"));
   place.server.play(AGAIN);
-  const again = await run(place, ["run", "--allow", "write(.env)", "again"]);
+  const again = await callRun(place, ["--allow", "write(.env)", "again"]);
   assert.deepEqual([again.code, again.stdout], [3, "Done.\n"], again.stderr);
   assert.equal(await place.project.read(".env"), "KEY=1");
   const [written, curl, touched, sensitive, hook, ...others] = again.stderr.split("\n");
@@ -127,27 +128,25 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
 
 const PRICE = { models: { scripted: { price: { input: 1_000, output: 1_000 } } } };
 
-Deno.test("a cap of money ends the turn with exit 4", async () => {
+Deno.test("a cap of money ends the turn with exit 4; a turn that is given up has failed, exit 1", async () => {
   await using place = await runPlace({
     script: `call read_file {"path": "a.txt"}\nusage 100 100\n---\nsay Not reached.`,
     project: { "a.txt": "one\n" },
     config: PRICE,
   });
-  const money = await run(place, ["run", "--json", "--max-usd", "0.05", "read"]);
+  const money = await callRun(place, ["--json", "--max-usd", "0.05", "read"]);
   assert.equal(money.code, 4, money.stderr);
   const [end] = of(eventsOf(money).slice(-1), "end");
   assert.deepEqual([end?.reason, end?.cost], ["cap", 0.2]);
   assert.match(money.stderr, /^Stopped at a limit: this session has cost 0\.20; the cap is 0\.05 /m);
   assert.equal(place.server.requests.length, 1);
-});
 
-Deno.test("a turn that is given up has failed, exit 1", async () => {
-  const script = Array.from({ length: 3 }, () => "stop =MALFORMED_FUNCTION_CALL").join("\n---\n");
-  await using place = await runPlace({ script });
-  const { code, stdout, stderr } = await run(place, ["run", "--json", "read"]);
-  assert.equal(code, 1, stderr);
-  const [end] = of(eventsOf({ code, stdout, stderr }).slice(-1), "end");
-  assert.deepEqual([end?.reason, end?.error], [
+  const broken = Array.from({ length: 3 }, () => "stop =MALFORMED_FUNCTION_CALL").join("\n---\n");
+  place.server.play(`new-history\n${broken}`);
+  const given = await callRun(place, ["--json", "read"]);
+  assert.equal(given.code, 1, given.stderr);
+  const [failed] = of(eventsOf(given).slice(-1), "end");
+  assert.deepEqual([failed?.reason, failed?.error], [
     "failed",
     "The model's tool calls cannot be read. Ask again, or choose another model.",
   ]);
@@ -177,7 +176,7 @@ Deno.test("Ctrl-C during a command stops the turn, exit 130: no change of it is 
   await waitForNone([place.project.root]);
 
   place.server.play(`new-history\nexpect Go on\ncall read_file {"path": "a.txt"}`);
-  const next = await run(place, ["run", "--session", "last", "--json", "--max-turns", "1", "Go on"]);
+  const next = await callRun(place, ["--session", "last", "--json", "--max-turns", "1", "Go on"]);
   assert.equal(next.code, 4, next.stderr);
   const [start] = of(eventsOf(next), "start");
   assert.equal(start?.session, end?.session);
@@ -201,7 +200,7 @@ Deno.test("without a sandbox commands are refused in one line; --unsandboxed run
     project: { "make.sh": "echo made > made.txt\n", "other.sh": "echo other > other.txt\n" },
     config: { sandbox: "off", rules: { allow: ["run(sh other.sh)"] } },
   });
-  const refused = await run(place, ["run", "--allow", "run(sh make.sh)", "make"]);
+  const refused = await callRun(place, ["--allow", "run(sh make.sh)", "make"]);
   assert.equal(refused.code, 3, refused.stderr);
   assert.equal(
     refused.stderr.replace(/\nsession .*\n/, ""),
@@ -212,8 +211,7 @@ Deno.test("without a sandbox commands are refused in one line; --unsandboxed run
   assert.equal(await git(place.project.root, "status", "--porcelain"), "");
 
   place.server.play(`new-history\n${UNHELD}`);
-  const allowed = ["run", "--unsandboxed", "--allow", "run(sh make.sh)", "make"];
-  const unheld = await run(place, allowed);
+  const unheld = await callRun(place, ["--unsandboxed", "--allow", "run(sh make.sh)", "make"]);
   assert.equal(unheld.code, 3, unheld.stderr);
   assert.equal(await git(place.project.root, "status", "--porcelain"), "?? made.txt");
   assert.match(unheld.stderr, /^--unsandboxed: commands that --allow covers run without a sandbox/m);
@@ -234,35 +232,35 @@ Deno.test("a wrong command line or configuration is exit 2, one clear line, and 
   const session = await run(place, ["run", "--session", "last", "x"]);
   assert.equal(session.code, 2);
   assert.match(session.stderr, /^Cannot continue a session of .*: it has none\.\n$/);
-  const rule = await run(place, ["run", "--json", "--allow", "rm", "x"]);
+  const rule = await callRun(place, ["--json", "--allow", "rm", "x"]);
   assert.equal(rule.code, 2);
   const [end] = of(eventsOf(rule), "end");
   assert.deepEqual([end?.code, end?.reason], [2, "usage"]);
   assert.match(end?.error ?? "", /^--allow: Not a rule: rm\. /);
-  const both = await run(place, ["run", "--allow", "run(a), network(a)", "x"]);
+  const both = await callRun(place, ["--allow", "run(a), network(a)", "x"]);
   assert.deepEqual([both.code, both.stderr], [
     2,
     "--allow: Not a rule: run(a), network(a). These are several rules: give each one separately.\n",
   ]);
-  const mode = await run(place, ["run", "--mode", "none", "x"]);
+  const mode = await callRun(place, ["--mode", "none", "x"]);
   assert.equal(mode.code, 2);
   assert.match(mode.stderr, /^Unknown mode: none\. The modes are agent, [a-z, -]+\.\n$/);
-  const key = await run(place, ["run", "--json", "x"], { env: { TEST_API_KEY: "" } });
+  const key = await callRun(place, ["--json", "x"], { TEST_API_KEY: "" });
   assert.equal(key.code, 2);
   assert.deepEqual(eventsOf(key).map((event) => [event.type, event.type === "end" && event.error]), [
     ["end", 'Cannot use test: TEST_API_KEY is not set. Set it, or providers.test.api_key to "cmd:…".'],
   ]);
   await place.configure({ limits: { max_iteration: 3 } });
-  const unknown = await run(place, ["run", "x"]);
+  const unknown = await callRun(place, ["x"]);
   assert.deepEqual(
     [unknown.code, unknown.stderr.replace(/\/\S*config/, "config")],
     [2, "Cannot use config.json: unknown option limits.max_iteration. See :help agent-options in Neovim.\n"],
   );
   await place.configure({ limits: { max_iterations: 0 }, model: 1 });
-  const several = await run(place, ["run", "x"]);
+  const several = await callRun(place, ["x"]);
   assert.equal(several.code, 2);
   assert.match(several.stderr, /^Invalid options: .*limits\.max_iterations: must be at least 1\..*\n$/);
-  const missing = await run(place, ["run", "x"], { env: { HOME: empty.root } });
+  const missing = await callRun(place, ["x"], { HOME: empty.root });
   const [first = "", ...lines] = missing.stderr.trimEnd().split("\n");
   assert.equal(
     first,
@@ -286,7 +284,7 @@ Deno.test("skills in CI: the user's are sent and read, a project's are not, beca
   const folder = join(place.environment.HOME ?? "", ".claude/skills/notes");
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(join(folder, "SKILL.md"), skill("notes"));
-  const { code, stdout, stderr } = await run(place, ["run", "/notes Take them"]);
+  const { code, stdout, stderr } = await callRun(place, ["/notes Take them"]);
   assert.equal(stdout, "Done.\n", stderr);
   assert.equal(code, 3, "something was refused");
   assert.deepEqual(place.server.problems, []);
