@@ -74,10 +74,16 @@ call run {"command": "touch src/.env src/b.ts"}
 ---
 call write_file {"path": "gitlink/hooks/new", "content": "true"}
 ---
+call read_skill {"name":"build"}
+---
+expect the user has not approved the skill build
 say Done.
 `;
 
-Deno.test("without a rule it is refused, exit 3: deny rules and git's own files win over --allow, and nothing is stored", async () => {
+const skill = (name: string) =>
+  `---\nname: ${name}\ndescription: About ${name}.\n---\nThe text of ${name}.\n`;
+
+Deno.test("without a rule it is refused, exit 3: deny rules, git's own files and skills that nobody approves; nothing is stored", async () => {
   await using place = await runPlace({
     script: REFUSED,
     project: { "src/a.ts": "1\n" },
@@ -99,11 +105,16 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
   assert.equal(await git(place.project.root, "ls-files"), "src/a.ts");
 
   await Deno.symlink(".git", place.project.path("gitlink"));
+  await place.project.write(".agents/skills/build/SKILL.md", skill("build"));
+  const folder = join(place.environment.HOME ?? "", ".claude/skills/notes");
+  await Deno.mkdir(folder, { recursive: true });
+  await Deno.writeTextFile(join(folder, "SKILL.md"), skill("notes"));
   place.server.play(AGAIN);
-  const again = await callRun(place, ["--allow", "write(.env)", "again"]);
+  const again = await callRun(place, ["--allow", "write(.env)", "/notes Take them"]);
   assert.deepEqual([again.code, again.stdout], [3, "Done.\n"], again.stderr);
   assert.equal(await place.project.read(".env"), "KEY=1");
-  const [written, curl, touched, sensitive, hook, ...others] = again.stderr.split("\n");
+  const [skills, written, curl, touched, sensitive, hook, read, ...others] = again.stderr.split("\n");
+  assert.match(skills ?? "", /^Skills of this project need your approval: build\./);
   assert.match(written ?? "", /^✓ write \.env /);
   assert.match(
     curl ?? "",
@@ -121,7 +132,13 @@ Deno.test("without a rule it is refused, exit 3: deny rules and git's own files 
     hook,
     "✗ refused: write gitlink/hooks/new (gitlink/hooks/new needs your approval: git obeys it)",
   );
-  assert.match(others.join("\n"), /^created {2}\.env .*\nsession .*\n$/);
+  assert.match(read ?? "", /^✗ refused: use the project's skill build \(.*\)$/);
+  // Nobody approves the project's skill; the user's is sent and read.
+  const sent = JSON.stringify(place.server.requests.at(-1)?.body);
+  assert.match(sent, /- notes: About notes\./);
+  assert.match(sent, /The text of notes\./);
+  assert.doesNotMatch(sent, /About build|The text of build/);
+  assert.match(others.join("\n"), /^✗ read the skill build .*\ncreated {2}\.env .*\nsession .*\n$/);
   await assert.rejects(Deno.lstat(place.state.path("rules")), Deno.errors.NotFound);
   assert.deepEqual(place.server.problems, []);
 });
@@ -271,26 +288,4 @@ Deno.test("a wrong command line or configuration is exit 2, one clear line, and 
   assert.deepEqual(JSON.parse(lines.join("\n")), { provider: "anthropic" });
   assert.deepEqual([lines.length, missing.code], [3, 2]);
   assert.equal(place.server.requests.length, 0);
-});
-
-Deno.test("skills in CI: the user's are sent and read, a project's are not, because nobody approves them", async () => {
-  const skill = (name: string) =>
-    `---\nname: ${name}\ndescription: About ${name}.\n---\nThe text of ${name}.\n`;
-  await using place = await runPlace({
-    script:
-      'call read_skill {"name":"build"}\n---\nexpect the user has not approved the skill build\nsay Done.',
-    project: { ".agents/skills/build/SKILL.md": skill("build") },
-  });
-  const folder = join(place.environment.HOME ?? "", ".claude/skills/notes");
-  await Deno.mkdir(folder, { recursive: true });
-  await Deno.writeTextFile(join(folder, "SKILL.md"), skill("notes"));
-  const { code, stdout, stderr } = await callRun(place, ["/notes Take them"]);
-  assert.equal(stdout, "Done.\n", stderr);
-  assert.equal(code, 3, "something was refused");
-  assert.deepEqual(place.server.problems, []);
-  assert.match(stderr, /Skills of this project need your approval: build\./);
-  const sent = JSON.stringify(place.server.requests.at(-1)?.body);
-  assert.match(sent, /- notes: About notes\./);
-  assert.match(sent, /The text of notes\./);
-  assert.doesNotMatch(sent, /About build|The text of build/);
 });
