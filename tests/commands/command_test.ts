@@ -80,98 +80,6 @@ test("live output is on the screen while the command runs, and stop ends it at o
   await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
 });
 
-Deno.test("commands in the background: output, stop, and their end with Neovim; no key is in their environment", async () => {
-  const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
-  {
-    await using agent = await startAgent({ ...ANSWERED, env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" } });
-    const results = await run(
-      agent,
-      call(`echo serving; touch ready; ${mark}`, { background: true }),
-      call(`echo other; ${mark}`, { background: true }),
-      // An overlay may not show what others make after it was laid.
-      call("until [ -e ready ]; do sleep 0.05; done", { direct: true }),
-      'call command_output {"id": "cmd_1"}',
-      'call stop_command {"id": "cmd_1"}',
-      'call command_output {"id": "cmd_9"}',
-      call("env"),
-    );
-    assert.match(results[0] ?? "", /in the background as cmd_1/);
-    assert.match(results[3] ?? "", /serving\n\[still running\]/);
-    assert.match(results[4] ?? "", /serving\n\[stopped\]/);
-    assert.match(results[5] ?? "", /Unknown command id cmd_9. Known ids: cmd_1, cmd_2/);
-    assert.doesNotMatch(results[6] ?? "", /TEST_API_KEY|sk-test|MY_TOKEN|NVIM|AGENT_MARK/);
-    assert.match(results[6] ?? "", /CI=1/);
-    assert.match(results[6] ?? "", /LC_TIME=C/);
-    assert.ok(await running(mark), "the second one goes on after the turn");
-  }
-  await waitUntil("the second one to end with Neovim", async () => !(await running(mark)));
-});
-
-testAsked("the exact command is what is asked, edited and run", async ({ nvim, server }) => {
-  server.play(
-    `${call("touch one")}\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
-  );
-  await nvim.command("Agent go");
-  await nvim.waitForScreen("$ touch one");
-  await nvim.waitForScreen("e edit");
-  await nvim.keys("e");
-  await nvim.waitForScreen("Edit the command");
-  await nvim.keys("ccecho two<Esc><CR>");
-  await nvim.waitForScreen("edited by you");
-  await nvim.waitForScreen("a once");
-  await nvim.keys("a");
-  await nvim.waitForScreen("Seen.");
-  assert.deepEqual(server.problems, []);
-});
-
-testAsked("two approvals at the same time are two questions, each answered for itself", async (agent) => {
-  const { nvim, server, project } = agent;
-  server.play(
-    `when one\n${call("touch first")}\n---\nwhen two\n${call("touch second")}\n---\nrepeat\nsay Done.`,
-  );
-  await nvim.command("Agent one");
-  await nvim.waitForScreen("$ touch first");
-  await nvim.command("Agent new");
-  await nvim.command("Agent two");
-  await nvim.waitForScreen("1 of 2");
-  await nvim.command("Agent reject not now");
-  await nvim.waitForScreen("$ touch second");
-  await nvim.command("Agent approve");
-  await nvim.waitForScreen("Done.");
-  await waitUntil("the second file", () => project.read("second").then(() => true, () => false));
-  await assert.rejects(project.read("first"), Deno.errors.NotFound);
-  assert.ok(server.requests.some(({ text }) => text.includes("The user rejected this: not now")));
-});
-
-async function running(mark: string): Promise<boolean> {
-  for await (const entry of Deno.readDir("/proc")) {
-    if (!/^\d+$/.test(entry.name)) continue;
-    const line = await Deno.readTextFile(`/proc/${entry.name}/cmdline`).catch(() => "");
-    if (line.replaceAll("\0", " ").trim() === mark) return true;
-  }
-  return false;
-}
-
-Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
-  const options = `sandbox = "off", rules = { allow = { "run(echo *)" } }`;
-  await using agent = await sharedAgent({ script: "", lua: APPROVE, options, hasOwnState: true });
-  const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
-  const [first, second, third] = await run(
-    agent,
-    call("echo out; echo err >&2; cd src; exit 3"),
-    call(`pwd; ${mark} & ${mark}`, { timeout: 1 }),
-    call(`${mark} & echo left`),
-  );
-  assert.match(first ?? "", /^out\nerr\n\[exit code 3\]/);
-  assert.match(second ?? "", /\/src\n(Terminated\n)?\[timed out after 1 s\]/);
-  assert.match(third ?? "", /left\n\[exit code 0\]/);
-  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
-  const log = await agent.nvim.lua<string>(`require("agent").log()
-    vim.wait(3000, function() return vim.api.nvim_buf_get_lines(0, 0, -1, true)[3] ~= nil end)
-    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
-  assert.equal(log.match(/ {2}allowed by you {2}/g)?.length, 3, log);
-});
-
 const LOOK = `${call("ls src", { access: "look" })}\n---\nsay Seen.`;
 
 testDefault("looks run unasked", async ({ nvim, server }) => {
@@ -179,32 +87,6 @@ testDefault("looks run unasked", async ({ nvim, server }) => {
   await nvim.command("Agent go");
   await nvim.waitForScreen("Seen.");
   assert.match(server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
-});
-
-async function asksForLook({ nvim }: RunningAgent): Promise<void> {
-  await nvim.command("Agent go");
-  const shown = await nvim.waitForScreen("a once");
-  assert.match(shown, /look: changes nothing, no network/);
-}
-
-async function lookIsAllowed({ nvim }: RunningAgent): Promise<void> {
-  await nvim.keys("a");
-  await nvim.waitForScreen("Seen.");
-}
-
-testAsked("looks ask by the option commands", async (agent) => {
-  agent.server.play(LOOK);
-  await asksForLook(agent);
-  await lookIsAllowed(agent);
-});
-
-Deno.test("looks ask by the option's earlier name too, which is told", async () => {
-  await using agent = await sharedAgent({ script: LOOK, options: "allow_safe_commands = false" });
-  await asksForLook(agent);
-  const messages = await agent.nvim.lua<string>(`return vim.fn.execute("messages")`);
-  const notice = "agent: option allow_safe_commands is now shell.commands";
-  assert.ok(messages.includes(notice), messages);
-  await lookIsAllowed(agent);
 });
 
 testDefault(
@@ -243,14 +125,134 @@ testDefault(
   },
 );
 
-Deno.test("a .git folder that becomes a file stops no command, and is named in one line", async () => {
-  await using agent = await startAgent(ANSWERED);
-  const { project } = agent;
-  const calls = [call("ls"), "call changes {}"];
-  assert.match((await run(agent, ...calls))[0] ?? "", /README\.md/);
-  await Deno.remove(project.path(".git"), { recursive: true });
-  await project.write(".git", "gitdir: ../elsewhere\n");
-  const [files, changes] = await run(agent, ...calls);
-  assert.match(files ?? "", /README\.md[^]*\[exit code 0\]/);
-  assert.match(changes ?? "", /\/\.git leads to a repository elsewhere, or is none\.$/);
+testAsked("the exact command is what is asked, edited and run", async ({ nvim, server }) => {
+  server.play(
+    `${call("touch one")}\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
+  );
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("$ touch one");
+  await nvim.waitForScreen("e edit");
+  await nvim.keys("e");
+  await nvim.waitForScreen("Edit the command");
+  await nvim.keys("ccecho two<Esc><CR>");
+  await nvim.waitForScreen("edited by you");
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
+  await nvim.waitForScreen("Seen.");
+  assert.deepEqual(server.problems, []);
+});
+
+testAsked("two approvals at the same time are two questions, each answered for itself", async (agent) => {
+  const { nvim, server, project } = agent;
+  server.play(
+    `when one\n${call("touch first")}\n---\nwhen two\n${call("touch second")}\n---\nrepeat\nsay Done.`,
+  );
+  await nvim.command("Agent one");
+  await nvim.waitForScreen("$ touch first");
+  await nvim.command("Agent new");
+  await nvim.command("Agent two");
+  await nvim.waitForScreen("1 of 2");
+  await nvim.command("Agent reject not now");
+  await nvim.waitForScreen("$ touch second");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("Done.");
+  await waitUntil("the second file", () => project.read("second").then(() => true, () => false));
+  await assert.rejects(project.read("first"), Deno.errors.NotFound);
+  assert.ok(server.requests.some(({ text }) => text.includes("The user rejected this: not now")));
+});
+
+async function asksForLook({ nvim }: RunningAgent): Promise<void> {
+  await nvim.command("Agent go");
+  const shown = await nvim.waitForScreen("a once");
+  assert.match(shown, /look: changes nothing, no network/);
+}
+
+async function lookIsAllowed({ nvim }: RunningAgent): Promise<void> {
+  await nvim.keys("a");
+  await nvim.waitForScreen("Seen.");
+}
+
+testAsked("looks ask by the option commands", async (agent) => {
+  agent.server.play(LOOK);
+  await asksForLook(agent);
+  await lookIsAllowed(agent);
+});
+
+Deno.test("looks ask by the option's earlier name too, which is told", async () => {
+  await using agent = await sharedAgent({ script: LOOK, options: "allow_safe_commands = false" });
+  await asksForLook(agent);
+  const messages = await agent.nvim.lua<string>(`return vim.fn.execute("messages")`);
+  const notice = "agent: option allow_safe_commands is now shell.commands";
+  assert.ok(messages.includes(notice), messages);
+  await lookIsAllowed(agent);
+});
+
+Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
+  const options = `sandbox = "off", rules = { allow = { "run(echo *)" } }`;
+  await using agent = await sharedAgent({ script: "", lua: APPROVE, options, hasOwnState: true });
+  const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
+  const [first, second, third] = await run(
+    agent,
+    call("echo out; echo err >&2; cd src; exit 3"),
+    call(`pwd; ${mark} & ${mark}`, { timeout: 1 }),
+    call(`${mark} & echo left`),
+  );
+  assert.match(first ?? "", /^out\nerr\n\[exit code 3\]/);
+  assert.match(second ?? "", /\/src\n(Terminated\n)?\[timed out after 1 s\]/);
+  assert.match(third ?? "", /left\n\[exit code 0\]/);
+  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
+  const log = await agent.nvim.lua<string>(`require("agent").log()
+    vim.wait(3000, function() return vim.api.nvim_buf_get_lines(0, 0, -1, true)[3] ~= nil end)
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
+  assert.equal(log.match(/ {2}allowed by you {2}/g)?.length, 3, log);
+});
+
+async function running(mark: string): Promise<boolean> {
+  for await (const entry of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(entry.name)) continue;
+    const line = await Deno.readTextFile(`/proc/${entry.name}/cmdline`).catch(() => "");
+    if (line.replaceAll("\0", " ").trim() === mark) return true;
+  }
+  return false;
+}
+
+Deno.test("a program of its own, which ends", async (test) => {
+  const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
+  {
+    await using agent = await startAgent({ ...ANSWERED, env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" } });
+
+    await test.step("commands in the background: output and stop; no key is in their environment", async () => {
+      const results = await run(
+        agent,
+        call(`echo serving; touch ready; ${mark}`, { background: true }),
+        call(`echo other; ${mark}`, { background: true }),
+        // An overlay may not show what others make after it was laid.
+        call("until [ -e ready ]; do sleep 0.05; done", { direct: true }),
+        'call command_output {"id": "cmd_1"}',
+        'call stop_command {"id": "cmd_1"}',
+        'call command_output {"id": "cmd_9"}',
+        call("env"),
+      );
+      assert.match(results[0] ?? "", /in the background as cmd_1/);
+      assert.match(results[3] ?? "", /serving\n\[still running\]/);
+      assert.match(results[4] ?? "", /serving\n\[stopped\]/);
+      assert.match(results[5] ?? "", /Unknown command id cmd_9. Known ids: cmd_1, cmd_2/);
+      assert.doesNotMatch(results[6] ?? "", /TEST_API_KEY|sk-test|MY_TOKEN|NVIM|AGENT_MARK/);
+      assert.match(results[6] ?? "", /CI=1/);
+      assert.match(results[6] ?? "", /LC_TIME=C/);
+      assert.ok(await running(mark), "the second one goes on after the turn");
+    });
+
+    await test.step("a .git folder that becomes a file stops no command, and is named in one line", async () => {
+      const { project } = agent;
+      const calls = [call("ls"), "call changes {}"];
+      assert.match((await run(agent, ...calls))[0] ?? "", /README\.md/);
+      await Deno.remove(project.path(".git"), { recursive: true });
+      await project.write(".git", "gitdir: ../elsewhere\n");
+      const [files, changes] = await run(agent, ...calls);
+      assert.match(files ?? "", /README\.md[^]*\[exit code 0\]/);
+      assert.match(changes ?? "", /\/\.git leads to a repository elsewhere, or is none\.$/);
+    });
+  }
+  await waitUntil("the background's second one to end with Neovim", async () => !(await running(mark)));
 });
