@@ -171,74 +171,14 @@ Deno.test("two Neovims on one project", async (test) => {
   });
 });
 
-Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
-  const script = "say One.\nusage 1500 12\n---\nnew-history\nsay Two.\nusage 10 2";
-  // The list shows all sessions of the state folder.
-  await using agent = await share(script, { hasOwnState: true });
+/** `_G.changed` gets the titles of sessions. */
+async function renameArchiveDelete(agent: RunningAgent): Promise<void> {
   const { nvim } = agent;
-  await nvim.command("Agent the first topic");
-  await waitForChat(nvim, "One.");
-  await waitForTurn(nvim);
-  const first = await chatNumber(agent);
-  await nvim.command("Agent new");
-  await nvim.command("Agent the second topic");
-  await waitForChat(nvim, "Two.");
-  await waitForTurn(nvim);
-  const second = await chatNumber(agent);
-  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen(
-    /✓ the second topic .*\d\d:\d\d · 1 turn\s*\n.*✓ the first topic .*\d\d:\d\d · 1 turn/,
-  );
-  await nvim.keys("j<CR>");
-  await waitForChat(nvim, "One.");
-  assert.equal(await chatNumber(agent), first);
-  await nvim.keys("<Esc><Cmd>Agent chats<CR>");
-  await nvim.waitForScreen(new RegExp(`2: chat ${second} {2}ready {2}the second topic`));
-});
-
-Deno.test("a fork at a message goes back to before it, with the message to be changed", async () => {
-  await using agent = await share(TALK);
-  const { nvim, server } = agent;
-  await talk(agent);
-  const before = await chatNumber(agent);
-  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
-  await nvim.keys("<Esc>gg/Tell me<CR><Cmd>Agent fork<CR>");
-  await nvim.waitFor(`require("agent.chat").current().id > ${before}`);
-  await waitForChat(nvim, "Done: it is salute now.");
-  assert.ok(!(await lines(agent)).includes("Tell me more"));
-  await nvim.waitFor(`require("agent.chat").current().input:text() == "Tell me more"`);
-  server.play("new-history\nexpect Tell me more, please\nsay With pleasure.");
-  await nvim.keys("<Esc>A, please<Esc><CR>");
-  await waitForChat(nvim, "With pleasure.");
-  assert.ok(!sent(agent).includes("Half of an answer"));
-  assert.deepEqual(server.problems, []);
-
-  // Before the first message there is nothing: a new session, with the message.
-  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
-  await nvim.keys("<Esc>gg<Cmd>Agent fork<CR>");
-  await nvim.waitFor(`require("agent.chat").current().input:text() == "rename greet to salute"`);
-  assert.deepEqual(await lines(agent), [""]);
-});
-
-Deno.test("rename, archive and delete", async () => {
-  await using agent = await share(TALK, { hasOwnState: true });
-  const { nvim } = agent;
-  await nvim.lua(`_G.changed = {}
-    vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
-      table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
-    end })`);
-  await talk(agent);
   const chat = await chatNumber(agent);
+  await nvim.lua("_G.changed = {}");
   await nvim.keys('<Esc><Cmd>Agent rename "The great renaming"<CR>');
   await nvim.waitForScreen("The great renaming · scripted");
-  // A session and its first title may arrive together.
-  assert.deepEqual(
-    (await nvim.lua<string[]>("return _G.changed")).filter((change) => change !== `${chat} `),
-    [
-      `${chat} rename greet to salute`,
-      `${chat} The great renaming`,
-    ],
-  );
+  assert.deepEqual(await nvim.lua("return _G.changed"), [`${chat} The great renaming`]);
 
   await nvim.keys("<Esc><Cmd>Agent resume<CR>");
   await nvim.waitForScreen("agent: this session is already open");
@@ -270,76 +210,139 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.waitForScreen("this project has no sessions yet");
   await nvim.command("messages clear | Agent sessions");
   await nvim.waitFor(`vim.fn.execute("messages"):find("this project has no sessions yet", 1, true)`);
-});
+}
 
-Deno.test("a search fills the quickfix list; an entry opens its session at the turn", async () => {
+Deno.test("a session that is searched for, renamed, archived and deleted", async (test) => {
   await using agent = await share(TALK, { files: ["README.md"], hasOwnState: true });
   const { nvim } = agent;
+  await nvim.lua(`_G.changed = {}
+    vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
+      table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
+    end })`);
   await talk(agent);
-  await nvim.keys("<Esc>");
-  await nvim.lua(CLOSE_ALL);
-  assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat-*[0-9]$')"), -1);
-  await nvim.command('Agent! sessions "Edited greet"');
-  await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
-  const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
-    "return vim.fn.getqflist({ title = true, items = true })",
+  const first = await chatNumber(agent);
+  // A session and its first title may arrive together.
+  assert.deepEqual(
+    (await nvim.lua<string[]>("return _G.changed")).filter((change) => change !== `${first} `),
+    [`${first} rename greet to salute`],
   );
-  assert.equal(list.title, "Agent: Edited greet");
-  assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
-  for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
-    await nvim.keys(jump);
-    await waitForChat(nvim, "rename greet to salute");
-    await nvim.waitFor(`vim.bo.filetype == "agent"`);
-    assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "rename greet to salute");
-  }
-  // The file is where it was, under the chat.
-  await nvim.keys("q");
-  assert.equal(await nvim.lua(`return vim.fn.bufwinnr("README.md") > 0`), true);
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 
-  await nvim.command("cclose");
-  await nvim.keys('<Cmd>Agent sessions "Half answer"<CR>');
-  await nvim.waitForScreen(/rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
-  await nvim.keys("<CR>");
-  await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
-  await nvim.command("Agent sessions nowhere_at_all");
-  await nvim.waitForScreen("no session has nowhere_at_all");
+  await test.step("a search fills the quickfix list; an entry opens its session at the turn", async () => {
+    await nvim.keys("<Esc>");
+    await nvim.lua(CLOSE_ALL);
+    assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat-*[0-9]$')"), -1);
+    await nvim.command('Agent! sessions "Edited greet"');
+    await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
+    const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
+      "return vim.fn.getqflist({ title = true, items = true })",
+    );
+    assert.equal(list.title, "Agent: Edited greet");
+    assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
+    for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
+      await nvim.keys(jump);
+      await waitForChat(nvim, "rename greet to salute");
+      await nvim.waitFor(`vim.bo.filetype == "agent"`);
+      assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "rename greet to salute");
+    }
+    // The file is where it was, under the chat.
+    await nvim.keys("q");
+    assert.equal(await nvim.lua(`return vim.fn.bufwinnr("README.md") > 0`), true);
+    assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+
+    await nvim.command("cclose");
+    await nvim.keys('<Cmd>Agent sessions "Half answer"<CR>');
+    await nvim.waitForScreen(/rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
+    await nvim.keys("<CR>");
+    await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
+    await nvim.command("Agent sessions nowhere_at_all");
+    await nvim.waitForScreen("no session has nowhere_at_all");
+  });
+
+  await test.step("rename, archive and delete", () => renameArchiveDelete(agent));
 });
 
-Deno.test("export: markdown into a buffer or a file, JSON by the name; nothing is overwritten unasked", async () => {
-  await using agent = await share(TALK);
-  const { nvim, project } = agent;
-  await talk(agent);
-  await nvim.keys("<Esc><Cmd>Agent export talk.json<CR>");
-  await nvim.waitForScreen("written to talk.json");
-  assert.ok(JSON.stringify(JSON.parse(await project.read("talk.json"))).includes("Tell me more"));
-  await nvim.keys("<Esc><Cmd>Agent export README.md<CR>");
-  await nvim.waitForScreen("README.md exists");
-  assert.equal(await project.read("README.md"), "# demo\n");
-  // The screen shows a stop before it is stored.
-  let number = 0;
-  await waitUntil("the end of the turn to be stored", async () => {
-    const file = `talk-${++number}.md`;
-    await nvim.keys(`<Esc><Cmd>Agent export ${file}<CR>`);
-    await waitUntil(file, () => project.read(file).then(() => true, () => false));
-    return (await project.read(file)).includes("*Ended: cancelled.*");
-  });
-  await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
-  await nvim.waitForScreen("written to README.md");
-  assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
-  // One that does not come to its end changes nothing, and leaves nothing.
-  await nvim.lua(
-    `local out = require("agent.sessions.export").file(..., true)
-    out.add("half") out.cancel()`,
-    project.path("talk.json"),
+Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
+  const script = "say One.\nusage 1500 12\n---\nnew-history\nsay Two.\nusage 10 2";
+  await using agent = await share(script);
+  const { nvim } = agent;
+  await nvim.command("Agent the first topic");
+  await waitForChat(nvim, "One.");
+  await waitForTurn(nvim);
+  const first = await chatNumber(agent);
+  await nvim.command("Agent new");
+  await nvim.command("Agent the second topic");
+  await waitForChat(nvim, "Two.");
+  await waitForTurn(nvim);
+  const second = await chatNumber(agent);
+  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
+  await nvim.waitForScreen(
+    /✓ the second topic .*\d\d:\d\d · 1 turn\s*\n.*✓ the first topic .*\d\d:\d\d · 1 turn/,
   );
-  JSON.parse(await project.read("talk.json"));
-  const names = (await Array.fromAsync(Deno.readDir(project.root))).map(({ name }) => name);
-  assert.ok(!names.some((name) => name.includes(".part")), names.join());
-  await nvim.keys("<Esc><Cmd>Agent export<CR>");
-  await nvim.waitFor(`vim.bo.filetype == "markdown"`);
-  const shown = await nvim.lua<readonly string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-  assert.equal(shown.join("\n") + "\n", await project.read("README.md"));
+  await nvim.keys("j<CR>");
+  await waitForChat(nvim, "One.");
+  assert.equal(await chatNumber(agent), first);
+  await nvim.keys("<Esc><Cmd>Agent chats<CR>");
+  await nvim.waitForScreen(new RegExp(`2: chat ${second} {2}ready {2}the second topic`));
+});
+
+Deno.test("a session that is exported and forked", async (test) => {
+  await using agent = await share(TALK);
+  const { nvim, project, server } = agent;
+  await talk(agent);
+
+  await test.step("export: markdown into a buffer or a file, JSON by the name; nothing is overwritten unasked", async () => {
+    await nvim.keys("<Esc><Cmd>Agent export talk.json<CR>");
+    await nvim.waitForScreen("written to talk.json");
+    assert.ok(JSON.stringify(JSON.parse(await project.read("talk.json"))).includes("Tell me more"));
+    await nvim.keys("<Esc><Cmd>Agent export README.md<CR>");
+    await nvim.waitForScreen("README.md exists");
+    assert.equal(await project.read("README.md"), "# demo\n");
+    // The screen shows a stop before it is stored.
+    let number = 0;
+    await waitUntil("the end of the turn to be stored", async () => {
+      const file = `talk-${++number}.md`;
+      await nvim.keys(`<Esc><Cmd>Agent export ${file}<CR>`);
+      await waitUntil(file, () => project.read(file).then(() => true, () => false));
+      return (await project.read(file)).includes("*Ended: cancelled.*");
+    });
+    await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
+    await nvim.waitForScreen("written to README.md");
+    assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
+    // One that does not come to its end changes nothing, and leaves nothing.
+    await nvim.lua(
+      `local out = require("agent.sessions.export").file(..., true)
+      out.add("half") out.cancel()`,
+      project.path("talk.json"),
+    );
+    JSON.parse(await project.read("talk.json"));
+    const names = (await Array.fromAsync(Deno.readDir(project.root))).map(({ name }) => name);
+    assert.ok(!names.some((name) => name.includes(".part")), names.join());
+    await nvim.keys("<Esc><Cmd>Agent export<CR>");
+    await nvim.waitFor(`vim.bo.filetype == "markdown"`);
+    const shown = await nvim.lua<readonly string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+    assert.equal(shown.join("\n") + "\n", await project.read("README.md"));
+  });
+
+  await test.step("a fork at a message goes back to before it, with the message to be changed", async () => {
+    const before = await chatNumber(agent);
+    await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+    await nvim.keys("<Esc>gg/Tell me<CR><Cmd>Agent fork<CR>");
+    await nvim.waitFor(`require("agent.chat").current().id > ${before}`);
+    await waitForChat(nvim, "Done: it is salute now.");
+    assert.ok(!(await lines(agent)).includes("Tell me more"));
+    await nvim.waitFor(`require("agent.chat").current().input:text() == "Tell me more"`);
+    server.play("new-history\nexpect Tell me more, please\nsay With pleasure.");
+    await nvim.keys("<Esc>A, please<Esc><CR>");
+    await waitForChat(nvim, "With pleasure.");
+    assert.ok(!sent(agent).includes("Half of an answer"));
+    assert.deepEqual(server.problems, []);
+
+    // Before the first message there is nothing: a new session, with the message.
+    await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+    await nvim.keys("<Esc>gg<Cmd>Agent fork<CR>");
+    await nvim.waitFor(`require("agent.chat").current().input:text() == "rename greet to salute"`);
+    assert.deepEqual(await lines(agent), [""]);
+  });
 });
 
 Deno.test("a session of 300 turns: keys alone lead up to the first message, and nothing is missing", async () => {
