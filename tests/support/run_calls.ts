@@ -5,7 +5,10 @@
  */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { main } from "../../denops/agent/run/main.ts";
+
+/** By a name, as `cli.ts` imports it: `main` is there for `cli.ts`. */
+const RUN = "../../denops/agent/run/main.ts";
+const { main }: { main(args: readonly string[]): Promise<number> } = await import(RUN);
 
 const write = (stream: typeof Deno.stdout, text: string) => stream.writeSync(new TextEncoder().encode(text));
 
