@@ -15,7 +15,7 @@ import { type FileResult, type JobResult, runJob } from "./suite/job.ts";
 import { runLoad } from "./suite/load.ts";
 import { type Job, plan } from "./suite/plan.ts";
 import type { Counts } from "./suite/report.ts";
-import { warmUp } from "./suite/warm_up.ts";
+import { bundle, warmUp } from "./suite/warm_up.ts";
 
 /** Two more than there are cores, since most jobs wait for a part of their time. */
 const JOBS = navigator.hardwareConcurrency + 2;
@@ -109,6 +109,7 @@ async function main(): Promise<number> {
   try {
     const jobs = await plan(positionals.map((path) => resolve(path)), folder);
     const state = join(folder, "state");
+    if (positionals.length === 0) await bundle();
     await warmUp(state);
     using _ = runLoad(load);
     using meters = await openMeters();

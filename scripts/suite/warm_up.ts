@@ -1,12 +1,21 @@
-/** Fills Deno's caches for the engine, so that no test pays for it and no chat speaks of a download. */
+/** Makes the tests' starts of the program cheap, and keeps their chats from speaking of a download. */
 import { join } from "node:path";
 import { entryFiles } from "../../denops/agent/supervisor/agents/bundle.ts";
 import { fillCodeCache } from "../../denops/agent/supervisor/agents/code_cache.ts";
 import { ensureDependencies } from "../../denops/agent/supervisor/agents/dependencies.ts";
 import { denoCache } from "../../tests/support/nvim_process.ts";
-import { PROJECT } from "../environment.ts";
+import { deno, PROJECT } from "../environment.ts";
 
-/** @param state becomes a state folder: the notes of what was filled are there */
+/**
+ * Makes the bundles, as the README's install does: the program starts hundreds of times. Without them, the tests start
+ * it from its modules.
+ */
+export async function bundle(): Promise<void> {
+  const code = await deno(["run", "-A", "--quiet", join(PROJECT, "scripts/bundle.ts")]);
+  if (code !== 0) console.log("No bundles: the tests start the program from its modules.");
+}
+
+/** Fills Deno's caches for the engine. @param state becomes a state folder: the notes of what was filled are there */
 export async function warmUp(state: string): Promise<void> {
   await Deno.mkdir(state);
   const plugin = await Deno.realPath(PROJECT);
