@@ -6,7 +6,7 @@ import { transcript, waitForChat } from "../support/chat.ts";
 import { MINED_PATH } from "../support/mines.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
-import { inOneNeovim } from "../support/shared_agent.ts";
+import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
 
 async function report(agent: Pick<RunningAgent, "nvim">): Promise<string> {
   // What setup() has to say may come meanwhile, and is no error of this command.
@@ -128,46 +128,6 @@ test("health: mistakes in the options by name, patterns too", MISTAKES, async (a
   ) assert.ok(options.includes(line), options);
 });
 
-const MORE_MISTAKES =
-  `providers = { work = { wire = "grpc", api_key = "k" } }, shell = { write = { 1 } }, rules = { deny = { "nothing" } }`;
-
-test("health: all mistakes that only the supervisor finds, in plain words", MORE_MISTAKES, async (agent) => {
-  const options = section(await report(agent), "options").join("\n");
-  for (
-    const line of [
-      "ERROR providers.work.wire must be one of openai_chat, openai_responses, anthropic_messages, ollama\n",
-      'ERROR providers.work.api_key must be "env:NAME" or "cmd:COMMAND"\n',
-      "ERROR Invalid option shell.write.0: must be a string.",
-      "ERROR Invalid option rules.deny: Not a rule: nothing.",
-    ]
-  ) assert.ok(options.includes(line), options);
-  assert.equal(options.split("providers.work.api_key").length, 2, "one line for one mistake");
-  await agent.nvim.command("Agent! go");
-  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
-  const told = (await transcript(agent.nvim)).join(" ");
-  assert.match(told, /Invalid option [\w.]+: must be .*\. And 3 more, see :checkhealth agent\./);
-});
-
-const PATTERNS = `rules = { deny = { "read([x)", "nothing" } }`;
-
-test(
-  "a wrong pattern is told in one line at the first use, and nothing is asked of the model",
-  PATTERNS,
-  async (agent) => {
-    const { nvim, server } = agent;
-    await nvim.command("Agent! go");
-    await nvim.waitFor(`require("agent").status():find("ready$")`);
-    const lines = await transcript(nvim);
-    assert.ok(
-      lines.join(" ").includes(
-        "Invalid option rules.deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
-      ),
-      lines.join("\n"),
-    );
-    assert.equal(server.requests.length, 0);
-  },
-);
-
 test("health: a server that is silent, and an old Deno", "", async (agent) => {
   const closed = new AbortController();
   const { promise: end, resolve } = Promise.withResolvers<void>();
@@ -267,28 +227,45 @@ test("health: language servers of the project's buffers", "", async (agent) => {
   assert.match(section(await report(agent), "language servers").join("\n"), /OK ts is attached to 1 buffer$/);
 });
 
-Deno.test("health: programs that are missing", async () => {
-  await using folder = await scratch({ "bin/keep": "" });
-  // A machine with Deno, a shell and nothing else.
-  for (const program of ["sh", "uname"]) {
-    await Deno.symlink(`/bin/${program}`, folder.path(`bin/${program}`)).catch(() => {});
-  }
-  await using agent = await startAgent({
-    script: "say Hi.",
-    env: { PATH: folder.path("bin") },
-    options: `deno = { "${Deno.execPath()}" }`,
-  });
-  const text = (await report(agent)).replaceAll(/\s+/g, " ");
+const MORE_MISTAKES =
+  `providers = { work = { wire = "grpc", api_key = "k" } }, shell = { write = { 1 } }, rules = { deny = { "nothing" } }`;
+
+test("health: all mistakes that only the supervisor finds, in plain words", MORE_MISTAKES, async (agent) => {
+  const options = section(await report(agent), "options").join("\n");
   for (
-    const part of [
-      "WARNING ripgrep was not found: the agent cannot search",
-      "Install ripgrep",
-      "WARNING git was not found: the agent sees no changes,",
-      "Install git",
-      "On Linux install bubblewrap",
+    const line of [
+      "ERROR providers.work.wire must be one of openai_chat, openai_responses, anthropic_messages, ollama\n",
+      'ERROR providers.work.api_key must be "env:NAME" or "cmd:COMMAND"\n',
+      "ERROR Invalid option shell.write.0: must be a string.",
+      "ERROR Invalid option rules.deny: Not a rule: nothing.",
     ]
-  ) assert.ok(text.includes(part), `${part}\n${text}`);
+  ) assert.ok(options.includes(line), options);
+  assert.equal(options.split("providers.work.api_key").length, 2, "one line for one mistake");
+  await agent.nvim.command("Agent! go");
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+  const told = (await transcript(agent.nvim)).join(" ");
+  assert.match(told, /Invalid option [\w.]+: must be .*\. And 3 more, see :checkhealth agent\./);
 });
+
+const PATTERNS = `rules = { deny = { "read([x)", "nothing" } }`;
+
+test(
+  "a wrong pattern is told in one line at the first use, and nothing is asked of the model",
+  PATTERNS,
+  async (agent) => {
+    const { nvim, server } = agent;
+    await nvim.command("Agent! go");
+    await nvim.waitFor(`require("agent").status():find("ready$")`);
+    const lines = await transcript(nvim);
+    assert.ok(
+      lines.join(" ").includes(
+        "Invalid option rules.deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
+      ),
+      lines.join("\n"),
+    );
+    assert.equal(server.requests.length, 0);
+  },
+);
 
 /** What bubblewraps refuse that cannot hold a sandbox. */
 const REFUSALS = [
@@ -307,34 +284,56 @@ const REFUSALS = [
   },
 ] as const;
 
-for (const { bubblewrap, flag, refusal, advice } of REFUSALS) {
-  Deno.test({
-    name: `where ${bubblewrap}, the engine runs without bubblewrap, and health says why`,
-    ignore: Deno.build.os !== "linux",
-    async fn() {
-      const bwrap = `#!/bin/sh
+type Refusal = typeof REFUSALS[number];
+
+Deno.test("health: programs that are missing; where bubblewrap does not work, the engine runs without it", async (test) => {
+  await using folder = await scratch({ "bin/keep": "" });
+  // A machine with Deno, a shell and nothing else.
+  for (const program of ["sh", "uname"]) {
+    await Deno.symlink(`/bin/${program}`, folder.path(`bin/${program}`)).catch(() => {});
+  }
+  await using agent = await startAgent({
+    script: "",
+    env: { PATH: folder.path("bin") },
+    options: `deno = { "${Deno.execPath()}" }`,
+  });
+  const text = (await report(agent)).replaceAll(/\s+/g, " ");
+  for (
+    const part of [
+      "WARNING ripgrep was not found: the agent cannot search",
+      "Install ripgrep",
+      "WARNING git was not found: the agent sees no changes,",
+      "Install git",
+      "On Linux install bubblewrap",
+    ]
+  ) assert.ok(text.includes(part), `${part}\n${text}`);
+  for (const refusal of Deno.build.os === "linux" ? REFUSALS : []) {
+    await test.step(refusal.bubblewrap, () => runsWithout(agent, refusal));
+    await endEngines(agent);
+  }
+});
+
+async function runsWithout(agent: RunningAgent, { flag, refusal, advice }: Refusal): Promise<void> {
+  const { nvim, server } = agent;
+  const bwrap = `#!/bin/sh
 case " $* " in *" ${flag} "*) echo "${refusal}" >&2; exit 1 ;; esac
 `;
-      await using folder = await scratch({ bwrap });
-      await Deno.chmod(folder.path("bwrap"), 0o755);
-      await using agent = await startAgent({
-        script: "say Hi.",
-        env: { PATH: `${folder.root}:${MINED_PATH}:${Deno.env.get("PATH")}` },
-      });
-      await agent.nvim.command("Agent Hello");
-      await waitForChat(agent.nvim, "Hi.");
-      const text = await report(agent);
-      const engine = section(text, "sandbox of the engine").join(" ");
-      assert.ok(
-        engine.includes(`WARNING Deno permissions only (bubblewrap does not work here: ${refusal})`),
-        text,
-      );
-      assert.ok(engine.includes(advice), engine);
-      const commands = section(text, "sandbox of commands").join(" ");
-      assert.match(commands, /WARNING None: each command asks/);
-      assert.ok(commands.includes(advice), commands);
-    },
-  });
+  await using folder = await scratch({ bwrap });
+  await Deno.chmod(folder.path("bwrap"), 0o755);
+  await nvim.lua("vim.env.PATH = ...", `${folder.root}:${MINED_PATH}:${Deno.env.get("PATH")}`);
+  server.play("new-history\nsay Hi.");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Hi.");
+  const text = await report(agent);
+  const without = `Deno permissions only (bubblewrap does not work here: ${refusal})`;
+  const engine = section(text, "sandbox of the engine").join(" ");
+  assert.ok(engine.includes(`WARNING ${without}`), text);
+  assert.ok(engine.includes(advice), engine);
+  const running = section(text, "supervisor and engine").filter((line) => line.includes("running engine"));
+  assert.ok(running.length === 1 && running[0]?.endsWith(without), text);
+  const commands = section(text, "sandbox of commands").join(" ");
+  assert.match(commands, /WARNING None: each command asks/);
+  assert.ok(commands.includes(advice), commands);
 }
 
 Deno.test("in a Neovim that is too old one line says so: at setup(), :Agent and :checkhealth", async () => {
