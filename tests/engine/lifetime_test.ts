@@ -356,7 +356,10 @@ Deno.test("a command for the key that fails runs once for each message", async (
   await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; cat key");
   const { nvim, project } = agent;
   await nvim.command("Agent Hello");
-  await waitForChat(nvim, "The command for the API key failed (exit code 1): echo … Try it in a shell,");
+  await waitForChat(
+    nvim,
+    "The command for the API key failed (exit code 1): echo … Try it in a shell, without input.",
+  );
   assert.equal(await project.read("asked"), "asked\n");
   await project.write("key", "sk-key\n");
   await nvim.keys("<Esc><CR>");

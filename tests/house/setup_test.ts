@@ -79,7 +79,9 @@ Deno.test("broken set-ups of the provider, the place and the folders are named, 
     {
       name: "a command for the key that fails",
       options: at(url, "cmd:false now"),
-      chat: "The command for the API key failed (exit code 1): false … Try it in a shell, without input.",
+      // In the chat it is tried in tests/engine/lifetime_test.ts.
+      health:
+        "ERROR The command for the API key failed (exit code 1): false … Try it in a shell, without input.",
     },
     {
       name: "a wrong key",
@@ -141,11 +143,27 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
   });
   const { nvim, project, state } = agent;
   await Deno.symlink("/etc/hostname", project.path("AGENTS.md"));
+  const digest = new Uint8Array(
+    await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)),
+  );
+  const rules = state.path(`rules/${digest.toHex().slice(0, 16)}.json`);
+  await Deno.mkdir(state.path("rules"), { recursive: true });
+  await Deno.writeTextFile(rules, "{");
+  const options = `mode = "nobody"`;
+  const unread = `Cannot read the rules in ${rules}. Correct the file or delete it.`;
+  await check(nvim, [{ name: "the project's rules", options, chat: unread }]);
+  await Deno.remove(rules);
   await check(nvim, [
-    { name: "a mode", options: "", chat: "Cannot use .agents/agents/loud.md: mode: nonsense is not a mode" },
+    { name: "a mode", options, chat: "Cannot use .agents/agents/loud.md: mode: nonsense is not a mode" },
   ]);
   const said = await firstAnswer(nvim);
+  assert.ok(
+    said.includes("Unknown mode: nobody. This session is in mode ask; :Agent mode chooses another one."),
+    said,
+  );
   const text = await report(nvim);
+  const mode = "ERROR Invalid option mode: Unknown mode: nobody. :Agent mode lists those that there are.";
+  assert.ok(text.includes(mode), text);
   for (
     const line of [
       "Cannot use .agents/commands/big.md: it is larger than 64 kB.",
@@ -167,27 +185,11 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
       /big1\.md: it is larger than 64 kB\. 2 more files cannot be used: see :checkhealth/,
     ]
   ) {
-    await waitUntil(() => `${line} in ${all}`, async () => line.test(all = oneLine(await transcript(nvim))));
+    await waitUntil(
+      () => `${line} in ${all}`,
+      async () => line.test(all = oneLine(await transcript(nvim, 0, 2))),
+    );
   }
-
-  const digest = new Uint8Array(
-    await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)),
-  );
-  const rules = state.path(`rules/${digest.toHex().slice(0, 16)}.json`);
-  await Deno.mkdir(state.path("rules"), { recursive: true });
-  await Deno.writeTextFile(rules, "{");
-  await check(nvim, [{
-    name: "the project's rules",
-    options: `mode = "nobody"`,
-    chat: `Cannot read the rules in ${rules}. Correct the file or delete it.`,
-  }]);
-  await Deno.remove(rules);
-  await check(nvim, [{
-    name: "an unknown mode",
-    options: `mode = "nobody"`,
-    chat: "Unknown mode: nobody. This session is in mode ask; :Agent mode chooses another one.",
-    health: "ERROR Invalid option mode: Unknown mode: nobody. :Agent mode lists those that there are.",
-  }]);
 });
 
 Deno.test({
