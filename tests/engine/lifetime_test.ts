@@ -391,27 +391,9 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a command for the key that waits ends with Neovim",
+  name: "a supervisor that is killed: an honest line, waiting messages come back, and the next one works",
   ignore: !linux,
   async fn() {
-    await using agent = await shareWithKeyCommand(
-      "say Never.",
-      "MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'",
-    );
-    const { nvim, project } = agent;
-    await nvim.command("Agent Hello");
-    await waitUntil("the command", () => project.read("asked").then(() => true, () => false));
-    await leavesNothing(agent, "SIGTERM");
-  },
-});
-
-Deno.test({
-  name:
-    "a supervisor that is killed: an honest line, waiting messages come back, and the next one works; after SIGKILL " +
-    "of Neovim nothing is left",
-  ignore: !linux,
-  async fn() {
-    // The last test of this program: nobody else can use it.
     await using agent = await share("say The first half\nwait here\nsay and the second.");
     const { nvim, marks } = agent;
     await nvim.command("Agent Hello");
@@ -435,7 +417,28 @@ Deno.test({
     );
     await nvim.keys("cc<Esc>");
     await goesOn(agent, ["Hello", "The first half"]);
-    await nvim.waitForScreen("· ready");
+  },
+});
+
+Deno.test({
+  name: "a command for the key that waits ends with Neovim; after SIGKILL nothing is left",
+  ignore: !linux,
+  async fn() {
+    // An engine that idles ends too.
+    {
+      await using before = await share("say Hi.");
+      await before.nvim.command("Agent Hello");
+      await waitForChat(before.nvim, "Hi.");
+    }
+    // The last test of this program: nobody else can use it.
+    await using agent = await shareWithKeyCommand(
+      "say Never.",
+      "MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'",
+    );
+    const { nvim, project } = agent;
+    await nvim.command("Agent Hello");
+    await waitUntil("the command", () => project.read("asked").then(() => true, () => false));
+    await engineProcess(agent);
     await leavesNothing(agent, "SIGKILL");
   },
 });
@@ -469,34 +472,26 @@ Deno.test({
   },
 });
 
-Deno.test("an engine that no chat uses ends after a while, and starts again when it is asked", async () => {
+Deno.test("a Neovim that did not tell its environment is asked again; an engine that no chat uses ends after a while, and starts again when it is asked", async () => {
   await using folder = await scratch({ "a.txt": "one\n" });
   await using state = await scratch();
   const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
   let isUsed = true;
   let looks = 0;
-  const { projects, ended, open } = openProjects(setup, 200, () => (looks += 1, isUsed));
-  await using _ = projects;
-  const first = await open();
-  await open();
-  const { pid } = first.engine;
-  await waitUntil("two looks at whether it is in use", () => looks >= 2);
-  assert.deepEqual(ended, []);
-  isUsed = false;
-  await waitUntil("its end", () => ended.length > 0);
-  assert.notEqual((await open()).engine.pid, pid);
-});
-
-Deno.test("a Neovim that did not tell its environment is asked again", async () => {
-  await using folder = await scratch({ "a.txt": "one\n" });
-  await using state = await scratch();
-  const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
   let asked = 0;
-  const { projects, open } = openProjects(setup, 60_000, () => true, () => {
+  const { projects, ended, open } = openProjects(setup, 200, () => (looks += 1, isUsed), () => {
     asked += 1;
     return asked === 1 ? Promise.reject(new Error("no answer")) : Promise.resolve(Deno.env.toObject());
   });
   await using _ = projects;
   await assert.rejects(open, /no answer/);
-  assert.ok((await open()).engine.pid > 0);
+  const first = await open();
+  await open();
+  const { pid } = first.engine;
+  assert.ok(pid > 0);
+  await waitUntil("two looks at whether it is in use", () => looks >= 2);
+  assert.deepEqual(ended, []);
+  isUsed = false;
+  await waitUntil("its end", () => ended.length > 0);
+  assert.notEqual((await open()).engine.pid, pid);
 });
