@@ -92,7 +92,9 @@ class Stage implements AsyncDisposable {
       const running = await marked(this.state.root, this.project.root);
       return running.find(({ command }) => /^(bash|sh) .*build\.sh|^\S*bwrap .*--args/.test(command))?.pid;
     }
-    const own = victim === "engine" ? /^\S*deno run .*engine\/main\.ts/ : /^\S*deno run .*standalone\.ts/;
+    const own = victim === "engine"
+      ? /^\S*deno run .*\/engine\/main\.(ts|js)/
+      : /^\S*deno run .*standalone\.ts/;
     const all = await marked(this.state.root, this.project.root);
     return all.find(({ command }) => own.test(command))?.pid;
   }
