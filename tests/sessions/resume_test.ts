@@ -294,13 +294,14 @@ Deno.test("what is not there cannot be opened; the list has what is", async () =
     await assert.rejects(asked, (error) => error instanceof RequestError && error.code === -32002);
   }
   assert.deepEqual((await agent.request(methods.agent.session.list, {})).sessions, []);
+  const sent = Date.now();
   await engine.prompt(untouched, "  \nFix the parser, please\nand more");
   const { sessions } = await agent.request(methods.agent.session.list, { cwd });
   assert.deepEqual(sessions.map(({ sessionId, cwd }) => ({ sessionId, cwd })), [{
     sessionId: untouched,
     cwd,
   }]);
-  assert.ok(Date.now() - Date.parse(sessions[0]?.updatedAt ?? "") < 60_000);
+  assert.ok(Date.parse(sessions[0]?.updatedAt ?? "") >= sent);
   assert.deepEqual((await agent.request(methods.agent.session.list, { cwd: "/" })).sessions, []);
   await assert.rejects(agent.request(methods.agent.session.list, { cursor: "no" }), RequestError);
   // Closed, it is still there for the next time.
