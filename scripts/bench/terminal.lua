@@ -25,10 +25,12 @@ function M.start(command, address, margins)
       end
     end,
   }))
+  -- It refuses connections between the socket's creation and its first listen().
   assert(vim.wait(LIMIT_MS, function()
-    return vim.uv.fs_stat(address) ~= nil
+    local connected, channel = pcall(vim.fn.sockconnect, "pipe", address, { rpc = true })
+    M.channel = connected and channel or nil
+    return connected
   end))
-  M.channel = vim.fn.sockconnect("pipe", address, { rpc = true })
   assert(vim.wait(LIMIT_MS, function()
     return vim.rpcrequest(M.channel, "nvim_get_vvar", "vim_did_enter") == 1
   end))

@@ -137,7 +137,7 @@ Deno.test("the project's .git is refused without a question, and a mode that rea
   const script = [
     'call write {"path": ".git/hooks/x", "content": "x"}',
     'call run {"command": "mkdir a", "access": "look"}',
-    "say Done.",
+    "say Done.\nrepeat",
   ].join("\n---\n");
   const play = async (mode: string) => {
     await using engine = await startEngine({
@@ -189,7 +189,7 @@ const LOOKS = /^Not run: this turn only reads and searches files, so it has no /
 /** Plays the same calls with this message in this mode. */
 async function play(mode: string, message: string, calls = EVERYTHING) {
   await using engine = await startEngine({
-    script: `${calls.join("\n")}\n---\nsay Well.`,
+    script: `${calls.join("\n")}\n---\nsay Well.\nrepeat`,
     files: { "a.txt": "alpha\n" },
     abilities: { commands: COMMANDS },
     config: { mode, title: false },
