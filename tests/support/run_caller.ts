@@ -1,4 +1,4 @@
-/** Runs of `agent run` that share a process: starting one takes as long as a short turn does. */
+/** Runs of `agent run` that share a process, because its start takes as long as a short turn. */
 import { join } from "node:path";
 import { PLUGIN } from "./agent.ts";
 import { denoCache } from "./nvim_process.ts";
@@ -18,7 +18,7 @@ Deno.test.afterAll(async () => {
 });
 
 /**
- * Runs `agent run` in the project, after all earlier ones. Not by `bin/agent`, and without standard input.
+ * Runs `agent run` in the project, without `bin/agent` and without standard input. Await one run before the next.
  * @param args those behind `agent run`
  */
 export function callRun(

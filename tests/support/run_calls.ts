@@ -6,7 +6,7 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 
-/** By a name, as `cli.ts` imports it: `main` is there for `cli.ts`. */
+/** The path is a variable, as in `cli.ts`: arch_test sees neither import, and would take `main` for a test's export. */
 const RUN = "../../denops/agent/run/main.ts";
 const { main }: { main(args: readonly string[]): Promise<number> } = await import(RUN);
 

@@ -26,6 +26,7 @@ interface OpenPipe {
   readonly decoder: TextDecoder;
   readonly errors: ErrorLines;
   isReading: boolean;
+  hasBegun: boolean;
 }
 
 export class Pipes implements AsyncDisposable {
@@ -36,9 +37,9 @@ export class Pipes implements AsyncDisposable {
   add(program: PipeProgram, errors: ErrorLines): string {
     const pipe = crypto.randomUUID();
     const streams = childPipe(program.process);
-    // By default it would drop a byte order mark in every piece.
+    // By default it would drop a byte order mark in every piece, not only the first one of the output.
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    this.#open.set(pipe, { program, streams, errors, decoder, isReading: false });
+    this.#open.set(pipe, { program, streams, errors, decoder, isReading: false, hasBegun: false });
     const write = (text: string) => streams.write(new TextEncoder().encode(text));
     if (program.first !== undefined) write(program.first).catch(() => {});
     const takes = (line: string) => program.takes?.(line, write) === true;
@@ -69,7 +70,10 @@ export class Pipes implements AsyncDisposable {
         if (bytes === undefined) return { text: open.decoder.decode(), ended: await endOf(open) };
         const text = open.decoder.decode(bytes, { stream: true });
         // Bytes can end in the middle of a character.
-        if (text !== "") return { text };
+        if (text === "") continue;
+        const isFirst = !open.hasBegun;
+        open.hasBegun = true;
+        return { text: isFirst ? text.replace(/^\uFEFF/, "") : text };
       }
     } finally {
       open.isReading = false;

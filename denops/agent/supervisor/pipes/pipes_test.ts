@@ -60,3 +60,15 @@ Deno.test("a program that ignores the end of its input is killed with its childr
   assert.notEqual((await process.status).signal, null);
   await waitUntil("the group to end", () => !isThere(-process.pid));
 });
+
+Deno.test("only the byte order mark at the beginning of the output is left out", async () => {
+  for (const begin of ["", "\uFEFF"]) {
+    await using pipes = new Pipes();
+    const pipe = pipes.add(program("cat"), new ErrorLines());
+    for (const [written, read] of [[`${begin}a\n`, "a\n"], ["\uFEFFb\n", "\uFEFFb\n"]] as const) {
+      await pipes.write(pipe, written);
+      assert.deepEqual(await pipes.read(pipe), { text: read });
+    }
+    pipes.close(pipe);
+  }
+});

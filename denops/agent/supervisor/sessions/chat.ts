@@ -67,7 +67,7 @@ export class Chat {
   #state: TurnState = { phase: "ready" };
   /** The engine still ends a turn that has ended on screen. */
   #stopping: Promise<void> | undefined;
-  /** The user has stopped the last turn. */
+  /** The user has stopped the turn that the engine runs, ends or has ended last. */
   #isStopped = false;
   /** The engine may not have stored the running turn's message. */
   #isUnstored = false;
