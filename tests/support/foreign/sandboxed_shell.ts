@@ -44,7 +44,7 @@ export async function sandboxedShell(
   const pipe = childPipe(process);
   const decoder = new TextDecoder();
   let text = "";
-  return {
+  const shell: SandboxedShell = {
     async run(line) {
       await pipe.write(new TextEncoder().encode(`${line}\0`));
       while (!text.includes("\0")) {
@@ -63,4 +63,7 @@ export async function sandboxedShell(
       await process.status;
     },
   };
+  // As agents do, whose first turn begins after their first answer: layers appear only in a complete sandbox.
+  await shell.run("true");
+  return shell;
 }
