@@ -189,6 +189,61 @@ Deno.test({
   },
 });
 
+const WRONG: readonly (readonly [name: string, options: string, line: string])[] = [
+  [
+    "no Deno",
+    'deno = { "no-such-deno" }',
+    "Cannot start: no-such-deno was not found. Install Deno (https://deno.com), or set the option deno.",
+  ],
+  [
+    "a command that is no Deno",
+    'deno = { "false" }',
+    "The supervisor stopped (exit code 1).",
+  ],
+  [
+    "an unknown provider",
+    'provider = "nobody", providers = { work = { base_url = "http://127.0.0.1:9/v1" } }',
+    'Unknown provider "nobody". Known are: work, ',
+  ],
+  [
+    "an option that only the supervisor checks",
+    "shell = { write = { 1 } }",
+    "Invalid option shell.write.0: must be a string.",
+  ],
+  [
+    "a root that is not there",
+    'root = "/no/such/folder"',
+    "Cannot use /no/such/folder as the project: the folder does not exist. Set the option root.",
+  ],
+];
+
+Deno.test("what cannot start: one line, and after setup() it works", async (test) => {
+  await using agent = await share("");
+  const { nvim, marks } = agent;
+  for (const [at, [name, options, line]] of sample(WRONG, 2).entries()) {
+    await test.step(name, async () => {
+      // The next one starts with these options.
+      await waitUntil("no supervisor", async () => {
+        const running = (await marked(...marks)).filter(({ command }) => command.includes("standalone.ts"));
+        for (const { pid } of running) process.kill(pid, "SIGKILL");
+        return await nvim.lua(`return not require("agent.client").host()`);
+      });
+      await nvim.lua(`require("agent").setup({ ${options} })`);
+      await nvim.command("Agent new");
+      await nvim.command("Agent Hello");
+      await waitForChat(nvim, line);
+      const shown = await transcript(nvim, 0, at + 1);
+      assert.equal(shown.length, 2, shown.join("\n"));
+      // The message is back in the input.
+      await nvim.keys("<Esc>ggdG");
+      await nvim.lua("require('agent').setup({})");
+      // A message that no model could be asked about is back in the input.
+      await nvim.keys("<Esc>ggdG");
+      await goesOn(agent);
+    });
+  }
+});
+
 Deno.test({
   name: "an engine that is killed in the middle of a turn: an honest line, and the next message works",
   ignore: !linux,
@@ -282,115 +337,6 @@ Deno.test({
   },
 });
 
-const WRONG: readonly (readonly [name: string, options: string, line: string])[] = [
-  [
-    "no Deno",
-    'deno = { "no-such-deno" }',
-    "Cannot start: no-such-deno was not found. Install Deno (https://deno.com), or set the option deno.",
-  ],
-  [
-    "a command that is no Deno",
-    'deno = { "false" }',
-    "The supervisor stopped (exit code 1).",
-  ],
-  [
-    "an unknown provider",
-    'provider = "nobody", providers = { work = { base_url = "http://127.0.0.1:9/v1" } }',
-    'Unknown provider "nobody". Known are: work, ',
-  ],
-  [
-    "an option that only the supervisor checks",
-    "shell = { write = { 1 } }",
-    "Invalid option shell.write.0: must be a string.",
-  ],
-  [
-    "a root that is not there",
-    'root = "/no/such/folder"',
-    "Cannot use /no/such/folder as the project: the folder does not exist. Set the option root.",
-  ],
-];
-
-Deno.test("what cannot start: one line, and after setup() it works", async (test) => {
-  await using agent = await share("");
-  const { nvim, marks } = agent;
-  for (const [at, [name, options, line]] of sample(WRONG, 2).entries()) {
-    await test.step(name, async () => {
-      // The next one starts with these options.
-      await waitUntil("no supervisor", async () => {
-        const running = (await marked(...marks)).filter(({ command }) => command.includes("standalone.ts"));
-        for (const { pid } of running) process.kill(pid, "SIGKILL");
-        return await nvim.lua(`return not require("agent.client").host()`);
-      });
-      await nvim.lua(`require("agent").setup({ ${options} })`);
-      await nvim.command("Agent new");
-      await nvim.command("Agent Hello");
-      await waitForChat(nvim, line);
-      const shown = await transcript(nvim, 0, at + 1);
-      assert.equal(shown.length, 2, shown.join("\n"));
-      // The message is back in the input.
-      await nvim.keys("<Esc>ggdG");
-      await nvim.lua("require('agent').setup({})");
-      // A message that no model could be asked about is back in the input.
-      await nvim.keys("<Esc>ggdG");
-      await goesOn(agent);
-    });
-  }
-});
-
-Deno.test("options are those of the first message: a command for the key, which may ask a person, runs with it and not before", async () => {
-  await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; echo sk-key");
-  const { nvim, project, server } = agent;
-  await nvim.command("Agent");
-  await nvim.waitFor("require('agent.client').host()");
-  await nvim.keys("typed<Esc>");
-  await nvim.lua("require('agent').setup({ model = 'another' })");
-  const sent = await nvim.lua<number>("return vim.uv.clock_gettime('realtime').sec * 1000");
-  await nvim.keys("<CR>");
-  await waitForChat(nvim, "Hi.");
-  assert.equal(await project.read("asked"), "asked\n");
-  const { mtime } = await Deno.stat(project.path("asked"));
-  assert.ok((mtime?.getTime() ?? 0) >= sent, "it was asked when the chat was opened");
-  assert.equal(JSON.parse(JSON.stringify(server.requests[0]?.body)).model, "another");
-});
-
-Deno.test("a command for the key that fails runs once for each message", async () => {
-  await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; cat key");
-  const { nvim, project } = agent;
-  await nvim.command("Agent Hello");
-  await waitForChat(
-    nvim,
-    "The command for the API key failed (exit code 1): echo … Try it in a shell, without input.",
-  );
-  assert.equal(await project.read("asked"), "asked\n");
-  await project.write("key", "sk-key\n");
-  await nvim.keys("<Esc><CR>");
-  await waitForChat(nvim, "Hi.");
-  assert.equal(await project.read("asked"), "asked\nasked\n");
-});
-
-Deno.test({
-  name: "a command for the key that takes too long ends with its children, and is named",
-  ignore: !linux,
-  async fn() {
-    await using folder = await scratch();
-    const command = `sleep 1000 & MARK=${folder.root} sh -c "sleep 1000 & sleep 1000"`;
-    const keys = new KeyCommands();
-    const ended = assert.rejects(keys.run(command, [], 1_000), {
-      message: "The command for the API key took longer than 1 s: sleep … Try it in a shell, without input.",
-    });
-    await waitForMarked([folder.root], 2);
-    await ended;
-    await waitForNone([folder.root]);
-    // One that has printed the key may leave others behind.
-    assert.equal(await keys.run("echo sk-key; setsid sleep 3 &", [], 100), "sk-key\n");
-    // None starts after the end, not even one that was about to.
-    const late = keys.run(`touch ${folder.path("late")}`, []);
-    keys.end();
-    await assert.rejects(late, { message: "Neovim ends" });
-    await assert.rejects(folder.read("late"), Deno.errors.NotFound);
-  },
-});
-
 Deno.test({
   name: "a supervisor that is killed: an honest line, waiting messages come back, and the next one works",
   ignore: !linux,
@@ -421,17 +367,57 @@ Deno.test({
   },
 });
 
+Deno.test("options are those of the first message: a command for the key, which may ask a person, runs with it and not before, and one that fails once for each message", async () => {
+  await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; cat key");
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent");
+  await nvim.waitFor("require('agent.client').host()");
+  await nvim.keys("typed<Esc>");
+  await nvim.lua("require('agent').setup({ model = 'another' })");
+  const sent = await nvim.lua<number>("return vim.uv.clock_gettime('realtime').sec * 1000");
+  await nvim.keys("<CR>");
+  await waitForChat(
+    nvim,
+    "The command for the API key failed (exit code 1): echo … Try it in a shell, without input.",
+  );
+  assert.equal(await project.read("asked"), "asked\n");
+  const { mtime } = await Deno.stat(project.path("asked"));
+  assert.ok((mtime?.getTime() ?? 0) >= sent, "it was asked when the chat was opened");
+  await project.write("key", "sk-key\n");
+  await nvim.keys("<Esc><CR>");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(await project.read("asked"), "asked\nasked\n");
+  assert.equal(JSON.parse(JSON.stringify(server.requests[0]?.body)).model, "another");
+});
+
+Deno.test({
+  name: "a command for the key that takes too long ends with its children, and is named",
+  ignore: !linux,
+  async fn() {
+    await using folder = await scratch();
+    const command = `sleep 1000 & MARK=${folder.root} sh -c "sleep 1000 & sleep 1000"`;
+    const keys = new KeyCommands();
+    const ended = assert.rejects(keys.run(command, [], 1_000), {
+      message: "The command for the API key took longer than 1 s: sleep … Try it in a shell, without input.",
+    });
+    await waitForMarked([folder.root], 2);
+    await ended;
+    await waitForNone([folder.root]);
+    // One that has printed the key may leave others behind.
+    assert.equal(await keys.run("echo sk-key; setsid sleep 3 &", [], 100), "sk-key\n");
+    // None starts after the end, not even one that was about to.
+    const late = keys.run(`touch ${folder.path("late")}`, []);
+    keys.end();
+    await assert.rejects(late, { message: "Neovim ends" });
+    await assert.rejects(folder.read("late"), Deno.errors.NotFound);
+  },
+});
+
 Deno.test({
   name: "a command for the key that waits ends with Neovim; after SIGKILL nothing is left",
   ignore: !linux,
   async fn() {
-    // An engine that idles ends too.
-    {
-      await using before = await share("say Hi.");
-      await before.nvim.command("Agent Hello");
-      await waitForChat(before.nvim, "Hi.");
-    }
-    // The last test of this program: nobody else can use it.
+    // The last test of this program: nobody else can use it. An engine of a test before, which idles, ends too.
     await using agent = await shareWithKeyCommand(
       "say Never.",
       "MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'",
