@@ -1,6 +1,6 @@
 /** Commands: what the model gets of them, what the user sees, and what they cannot do. Whole program. */
 import assert from "node:assert/strict";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { waitUntil } from "../support/project.ts";
 
@@ -24,106 +24,18 @@ async function run(agent: RunningAgent, ...calls: readonly string[]): Promise<re
   return agent.server.requests.slice(first + 1).map(({ text }) => text);
 }
 
-const ANSWERED = { script: "", project: { "README.md": "# demo\n" }, lua: APPROVE };
+/** Of the program that all tests of this file share: the last one ends it. */
+const OWN = { script: "", group: "commands", env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" } };
+
+const ANSWERED = { ...OWN, project: { "README.md": "# demo\n" }, lua: APPROVE };
 
 const test = inOneNeovim(ANSWERED);
 
-const testAsked = inOneNeovim({ script: "", options: 'shell = { commands = "ask" }' });
+const testAsked = inOneNeovim({ ...OWN, options: 'shell = { commands = "ask" }' });
 
-const testDefault = inOneNeovim({ script: "" });
-
-test("exit code, output, error output and the folder come back; the folder carries over", async (agent) => {
-  const results = await run(
-    agent,
-    call("mkdir sub && cd sub && echo out && echo err >&2 && exit 3"),
-    call("pwd && printf '\\033[31mred\\033[0m plain\\n'"),
-    call("cd / && pwd"),
-    call("pwd", { cwd: "../.." }),
-  );
-  assert.match(results[0] ?? "", /^out\nerr\n\[exit code 3\]\n\[kept: /);
-  assert.equal(results[1], `${agent.project.path("sub")}\nred plain\n[exit code 0]`);
-  assert.match(results[2] ?? "", /^\/\n\[exit code 0\]$/);
-  assert.match(
-    results[3] ?? "",
-    /outside of the project: the command runs in its root\]\n.*\n\[exit code 0\]$/,
-  );
-});
-
-test("long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async (agent) => {
-  const [long, missing] = await run(agent, call("seq 1 1000"), call("definitely-not-a-program"));
-  const lines = (long ?? "").split("\n");
-  assert.deepEqual(lines.slice(13, 18), ["14", "15", "[900 lines truncated]", "916", "917"]);
-  assert.match(missing ?? "", /\[exit code 127\]\n\[hint\] definitely-not-a-program is not installed/);
-});
-
-test("a command that takes too long is ended, with all that it started", async (agent) => {
-  const mark = `sleep 31${Math.floor(Math.random() * 1e6)}`;
-  const [result] = await run(agent, call(`${mark} & ${mark}`, { timeout: 1 }));
-  assert.match(result ?? "", /\[timed out after 1 s\]/);
-  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
-});
-
-test("live output is on the screen while the command runs, and stop ends it at once", async (agent) => {
-  const { nvim, server } = agent;
-  const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
-  server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
-  await nvim.command("Agent go");
-  await nvim.waitForScreen(/[…\u2800-\u28ff] run {4}printf/);
-  // Below its line, without a key: the newest of it.
-  await nvim.waitForScreen(/^.*│ {3}tick 40 *│/m);
-  assert.doesNotMatch(nvim.text(), /│ {3}tick 35 *│/);
-  await waitUntil("the sleeper to run", () => running(mark));
-  await nvim.command("Agent stop");
-  await nvim.waitForScreen("Stopped.");
-  // What has ended is one line.
-  await nvim.waitForScreenGone(/│ {3}tick/);
-  await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
-});
+const testDefault = inOneNeovim(OWN);
 
 const LOOK = `${call("ls src", { access: "look" })}\n---\nsay Seen.`;
-
-testDefault("looks run unasked", async ({ nvim, server }) => {
-  server.play(LOOK);
-  await nvim.command("Agent go");
-  await nvim.waitForScreen("Seen.");
-  assert.match(server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
-});
-
-testDefault(
-  "a look that has to write fails and says which access to ask for; what that changes is asked about",
-  async (agent) => {
-    const line = "echo x > made.txt";
-    agent.server.play(
-      `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
-        call(line, { access: "write" })
-      }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
-        call("git add made.txt", { access: "git" })
-      }\n---\nsay Seen.`,
-    );
-    const { nvim, project, server } = agent;
-    await nvim.command("Agent go");
-    assert.match(await nvim.waitForScreen("a keep"), /✓ A made.txt {2}\+1/);
-    await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
-    await nvim.command("Agent approve");
-    await nvim.waitForScreen("git: changes files and the repository, no network");
-    assert.equal(await project.read("made.txt"), "x\n");
-    await nvim.command("Agent approve");
-    await nvim.waitForScreen("Seen.");
-    assert.deepEqual(server.problems, []);
-  },
-);
-
-testDefault(
-  "a command that has to write fails in a read-only mode, and the call says why",
-  async ({ nvim, server }) => {
-    server.play(`${call("rm README.md")}\n---\nexpect this mode only reads\nsay Not done.`);
-    await nvim.command("Agent mode ask");
-    await nvim.command("Agent go");
-    assert.match(await nvim.waitForScreen("Not done."), /exit code 1: this mode is read-only/);
-    await nvim.command("Agent mode agent");
-    assert.deepEqual(server.problems, []);
-  },
-);
 
 testAsked("the exact command is what is asked, edited and run", async ({ nvim, server }) => {
   server.play(
@@ -179,7 +91,7 @@ testAsked("looks ask by the option commands", async (agent) => {
 });
 
 Deno.test("looks ask by the option's earlier name too, which is told", async () => {
-  await using agent = await sharedAgent({ script: LOOK, options: "allow_safe_commands = false" });
+  await using agent = await sharedAgent({ ...OWN, script: LOOK, options: "allow_safe_commands = false" });
   await asksForLook(agent);
   const messages = await agent.nvim.lua<string>(`return vim.fn.execute("messages")`);
   const notice = "agent: option allow_safe_commands is now shell.commands";
@@ -189,7 +101,7 @@ Deno.test("looks ask by the option's earlier name too, which is told", async () 
 
 Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
   const options = `sandbox = "off", rules = { allow = { "run(echo *)" } }`;
-  await using agent = await sharedAgent({ script: "", lua: APPROVE, options, hasOwnState: true });
+  await using agent = await sharedAgent({ ...OWN, lua: APPROVE, options, hasOwnState: true });
   const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
   const [first, second, third] = await run(
     agent,
@@ -207,6 +119,97 @@ Deno.test("without a sandbox each command asks, runs, and ends with all that it 
   assert.equal(log.match(/ {2}allowed by you {2}/g)?.length, 3, log);
 });
 
+test("exit code, output, error output and the folder come back; the folder carries over", async (agent) => {
+  const results = await run(
+    agent,
+    call("mkdir sub && cd sub && echo out && echo err >&2 && exit 3"),
+    call("pwd && printf '\\033[31mred\\033[0m plain\\n'"),
+    call("cd / && pwd"),
+    call("pwd", { cwd: "../.." }),
+  );
+  assert.match(results[0] ?? "", /^out\nerr\n\[exit code 3\]\n\[kept: /);
+  assert.equal(results[1], `${agent.project.path("sub")}\nred plain\n[exit code 0]`);
+  assert.match(results[2] ?? "", /^\/\n\[exit code 0\]$/);
+  assert.match(
+    results[3] ?? "",
+    /outside of the project: the command runs in its root\]\n.*\n\[exit code 0\]$/,
+  );
+});
+
+test("long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async (agent) => {
+  const [long, missing] = await run(agent, call("seq 1 1000"), call("definitely-not-a-program"));
+  const lines = (long ?? "").split("\n");
+  assert.deepEqual(lines.slice(13, 18), ["14", "15", "[900 lines truncated]", "916", "917"]);
+  assert.match(missing ?? "", /\[exit code 127\]\n\[hint\] definitely-not-a-program is not installed/);
+});
+
+test("a command that takes too long is ended, with all that it started", async (agent) => {
+  const mark = `sleep 31${Math.floor(Math.random() * 1e6)}`;
+  const [result] = await run(agent, call(`${mark} & ${mark}`, { timeout: 1 }));
+  assert.match(result ?? "", /\[timed out after 1 s\]/);
+  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
+});
+
+test("live output is on the screen while the command runs, and stop ends it at once", async (agent) => {
+  const { nvim, server } = agent;
+  const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
+  server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
+  await nvim.command("Agent go");
+  await nvim.waitForScreen(/[…\u2800-\u28ff] run {4}printf/);
+  // Below its line, without a key: the newest of it.
+  await nvim.waitForScreen(/^.*│ {3}tick 40 *│/m);
+  assert.doesNotMatch(nvim.text(), /│ {3}tick 35 *│/);
+  await waitUntil("the sleeper to run", () => running(mark));
+  await nvim.command("Agent stop");
+  await nvim.waitForScreen("Stopped.");
+  // What has ended is one line.
+  await nvim.waitForScreenGone(/│ {3}tick/);
+  await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
+});
+
+testDefault("looks run unasked", async ({ nvim, server }) => {
+  server.play(LOOK);
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("Seen.");
+  assert.match(server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
+});
+
+testDefault(
+  "a look that has to write fails and says which access to ask for; what that changes is asked about",
+  async (agent) => {
+    const line = "echo x > made.txt";
+    agent.server.play(
+      `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
+        call(line, { access: "write" })
+      }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
+        call("git add made.txt", { access: "git" })
+      }\n---\nsay Seen.`,
+    );
+    const { nvim, project, server } = agent;
+    await nvim.command("Agent go");
+    assert.match(await nvim.waitForScreen("a keep"), /✓ A made.txt {2}\+1/);
+    await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
+    await nvim.command("Agent approve");
+    await nvim.waitForScreen("git: changes files and the repository, no network");
+    assert.equal(await project.read("made.txt"), "x\n");
+    await nvim.command("Agent approve");
+    await nvim.waitForScreen("Seen.");
+    assert.deepEqual(server.problems, []);
+  },
+);
+
+testDefault(
+  "a command that has to write fails in a read-only mode, and the call says why",
+  async ({ nvim, server }) => {
+    server.play(`${call("rm README.md")}\n---\nexpect this mode only reads\nsay Not done.`);
+    await nvim.command("Agent mode ask");
+    await nvim.command("Agent go");
+    assert.match(await nvim.waitForScreen("Not done."), /exit code 1: this mode is read-only/);
+    await nvim.command("Agent mode agent");
+    assert.deepEqual(server.problems, []);
+  },
+);
+
 async function running(mark: string): Promise<boolean> {
   for await (const entry of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(entry.name)) continue;
@@ -216,10 +219,10 @@ async function running(mark: string): Promise<boolean> {
   return false;
 }
 
-Deno.test("a program of its own, which ends", async (test) => {
+Deno.test("the program, which ends", async (test) => {
   const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
   {
-    await using agent = await startAgent({ ...ANSWERED, env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" } });
+    await using agent = await sharedAgent(ANSWERED);
 
     await test.step("commands in the background: output and stop; no key is in their environment", async () => {
       const results = await run(
@@ -253,6 +256,8 @@ Deno.test("a program of its own, which ends", async (test) => {
       assert.match(files ?? "", /README\.md[^]*\[exit code 0\]/);
       assert.match(changes ?? "", /\/\.git leads to a repository elsewhere, or is none\.$/);
     });
+
+    await agent.nvim.quit();
   }
   await waitUntil("the background's second one to end with Neovim", async () => !(await running(mark)));
 });
