@@ -4,7 +4,7 @@ import { waitForChat, waitForTurn } from "../support/chat.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
-import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
+import { endEngines, inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 
 const ignore = Deno.build.os !== "linux";
 
@@ -55,7 +55,8 @@ const testEvents = inOneNeovim({
   options: `sessions = { title = false }`,
 });
 
-const test = inOneNeovim({
+/** Hooks stay approved from one step to the next. */
+const GUARDED = {
   script: "",
   group: "hooks",
   hasOwnState: true,
@@ -67,7 +68,7 @@ const test = inOneNeovim({
     ".claude/hooks/format.sh": FORMAT,
   },
   options: `sessions = { title = false }`,
-});
+};
 
 /** Neovim takes no key for an answer before the user has had time to see the question. */
 async function answer(nvim: ChildNvim, question: string, key: string): Promise<void> {
@@ -99,56 +100,57 @@ async function approveEdited(nvim: ChildNvim, command: string): Promise<void> {
   await nvim.keys("a");
 }
 
+/** The next message begins another session, in the only window. */
+async function closeAll({ nvim }: RunningAgent): Promise<void> {
+  await nvim.lua(`local chats = require("agent.chat") vim.iter(chats.list()):each(chats.close)
+    vim.cmd("silent! tabonly! | silent! only! | enew!")`);
+}
+
 /** The newest result of a call that the model has got. */
 function sent({ server }: RunningAgent): string {
   return JSON.stringify(server.requests.at(-1)?.body);
 }
 
-test(
-  "a guard for Claude Code refuses a command once it is approved, and a formatter's work is the call's",
-  async (agent) => {
-    const { nvim, project, server } = agent;
-    server.play(`call run {"command": "rm a.txt", "access": "write"}
+async function guardsAndFormats(agent: RunningAgent): Promise<void> {
+  const { nvim, project, server } = agent;
+  server.play(`call run {"command": "rm a.txt", "access": "write"}
 ---
 call write {"path": "b.txt", "content": "two   \\n"}
 ---
 call write {"path": "tools/json.py", "content": "exit()"}
 ---
 say Done.`);
-    await nvim.command("Agent Remove it");
-    await answer(nvim, "run the hook guard.sh at PreToolUse of Bash", "a");
-    await answer(nvim, "run the hook format.sh at PostToolUse of Edit|Write", "a");
-    await answer(nvim, "a hook that guards calls may load it", "r");
-    await waitForTurn(nvim);
-    await waitForChat(nvim, "Blocked: rm is not allowed");
-    assert.equal(await project.read("a.txt"), "one\n");
-    assert.equal(await project.read("b.txt"), "two\n");
-    assert.match(sent(agent), /kept: b.txt/);
-    await nvim.command("Agent log");
-    await nvim.waitForScreen("hook guard.sh");
-    await nvim.command("Agent undo 1");
-    await nvim.waitFor(`vim.fn.filereadable("b.txt") == 0`);
-    server.play(`call run {"command": "echo updateme", "access": "write+network"}
+  await nvim.command("Agent Remove it");
+  assert.match(await focus(nvim, "run the hook guard.sh at PreToolUse of Bash"), /a approve {2}r reject/);
+  await nvim.keys("a");
+  await answer(nvim, "run the hook format.sh at PostToolUse of Edit|Write", "a");
+  await answer(nvim, "a hook that guards calls may load it", "r");
+  await waitForTurn(nvim);
+  await waitForChat(nvim, "Blocked: rm is not allowed");
+  assert.equal(await project.read("a.txt"), "one\n");
+  assert.equal(await project.read("b.txt"), "two\n");
+  assert.match(sent(agent), /kept: b.txt/);
+  await nvim.command("Agent log");
+  await nvim.waitForScreen("hook guard.sh");
+  await nvim.command("Agent undo 1");
+  await nvim.waitFor(`vim.fn.filereadable("b.txt") == 0`);
+  server.play(`call run {"command": "echo updateme", "access": "write+network"}
 ---
 say Rejected.`);
-    await nvim.command("Agent Update it");
-    await answer(nvim, "hook guard.sh changed this call; the model asked for: echo updateme", "r");
-    await waitForChat(nvim, "Rejected.");
-    assert.match(
-      await agent.state.read("approvals.jsonl"),
-      /"hook guard\.sh".*changed the call; the model asked for: echo updateme"/,
-    );
-  },
-  ignore,
-);
+  await nvim.command("Agent Update it");
+  await answer(nvim, "hook guard.sh changed this call; the model asked for: echo updateme", "r");
+  await waitForChat(nvim, "Rejected.");
+  assert.match(
+    await agent.state.read("approvals.jsonl"),
+    /"hook guard\.sh".*changed the call; the model asked for: echo updateme"/,
+  );
+}
 
-test("guards see a command that the user edits, and the chat and the log show what ran", async (agent) => {
+async function guardsWhatIsEdited(agent: RunningAgent): Promise<void> {
   const { nvim, project, server } = agent;
   const call = `call run {"command": "touch zz", "access": "write+network"}`;
   server.play(`${call}\n---\nsay Tried.\n---\n${call}\n---\nsay Touched.`);
   await nvim.command("Agent Touch it");
-  assert.match(await focus(nvim, "run the hook guard.sh"), /a approve {2}r reject/);
-  await nvim.keys("a");
   await approveEdited(nvim, "rm -v a.txt");
   await waitForChat(nvim, "Tried.");
   await waitForTurn(nvim);
@@ -164,15 +166,14 @@ test("guards see a command that the user edits, and the chat and the log show wh
   assert.equal(await project.read("yy"), "");
   await nvim.command("Agent log");
   await nvim.waitForScreen("run touch yy");
-}, ignore);
+}
 
-test("a changed script is another hook: it asks again, and until then its calls ask", async (agent) => {
+async function asksAgainOnceChanged(agent: RunningAgent): Promise<void> {
   const { nvim, project, server } = agent;
   server.play(`call run {"command": "ls"}
 ---
 say Listed.`);
   await nvim.command("Agent List");
-  await answer(nvim, "run the hook guard.sh", "a");
   await waitForChat(nvim, "Listed.");
   await project.write(".claude/hooks/guard.sh", GUARD.replace("exit 2", "exit 0"));
   server.play(`call run {"command": "rm a.txt", "access": "write"}
@@ -185,7 +186,33 @@ say Refused.`);
   await waitForChat(nvim, "Refused.");
   assert.equal(await project.read("a.txt"), "one\n");
   await endEngines(agent);
-}, ignore);
+}
+
+Deno.test({
+  name: "a guard and a formatter for Claude Code",
+  ignore,
+  async fn(test) {
+    await using agent = await sharedAgent(GUARDED);
+    const step = async (name: string, act: (agent: RunningAgent) => Promise<void>) => {
+      await test.step(name, async () => {
+        await closeAll(agent);
+        await act(agent);
+      });
+    };
+    await step(
+      "a guard refuses a command once it is approved, and a formatter's work is the call's",
+      guardsAndFormats,
+    );
+    await step(
+      "guards see a command that the user edits, and the chat and the log show what ran",
+      guardsWhatIsEdited,
+    );
+    await step(
+      "a changed script is another hook: it asks again, and until then its calls ask",
+      asksAgainOnceChanged,
+    );
+  },
+});
 
 testEvents(
   "hooks speak at the start, refuse a message, and keep a turn from ending three times",
