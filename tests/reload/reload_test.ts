@@ -32,12 +32,16 @@ async function edited(agent: RunningAgent, before: (agent: RunningAgent) => Prom
   await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
 }
 
-/** a.txt has another text when it is opened. */
-async function editedText(agent: RunningAgent, text: string | Uint8Array): Promise<void> {
-  await agent.nvim.command("bwipeout a.txt");
+/** a.txt has this text when it is opened anew, and the model edits it next. */
+async function openedText(agent: RunningAgent, text: string | Uint8Array): Promise<void> {
+  await agent.nvim.command("bwipeout! a.txt");
   await agent.project.write("a.txt", text);
   await agent.nvim.command("edit a.txt");
-  agent.server.play(HERE.script);
+  agent.server.play(`new-history\n${HERE.script}`);
+}
+
+async function editedText(agent: RunningAgent, text: string | Uint8Array): Promise<void> {
+  await openedText(agent, text);
   await edited(agent, async () => {});
 }
 
@@ -58,15 +62,16 @@ async function writesWithoutPrompt(agent: RunningAgent, expected: string): Promi
 
 const CHANGED = FILE.replace("line 6", "LINE 6");
 
-for (const autoread of ["autoread", "noautoread"]) {
-  test(`an unmodified buffer follows; cursor, view, marks and undo stay (${autoread})`, async (agent) => {
-    await edited(agent, async ({ nvim }) => {
+test("an unmodified buffer follows; cursor, view, marks and undo stay, with autoread and without", async (agent) => {
+  const { nvim } = agent;
+  for (const autoread of ["autoread", "noautoread"]) {
+    await openedText(agent, FILE);
+    await edited(agent, async () => {
       await nvim.command(`set ${autoread}`);
       await nvim.keys("gg0xu"); // something to undo later than the agent's edit
       await nvim.keys("9Gma4l");
     });
-    const { nvim } = agent;
-    assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
+    assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"), autoread);
     assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [9, 4]);
     assert.deepEqual(await nvim.lua("return vim.api.nvim_buf_get_mark(0, 'a')"), [9, 0]);
     assert.equal(await nvim.lua("return vim.bo.modified"), false);
@@ -75,19 +80,21 @@ for (const autoread of ["autoread", "noautoread"]) {
     assert.deepEqual(await lines(agent), LINES, "u takes the agent's edit back, as one step");
     await nvim.keys("<C-r>");
     assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
-  });
-}
+  }
+});
 
-test("unsaved changes elsewhere in the file are merged with the edit, and nothing is written", async (agent) => {
+test("the model reads what is on the user's screen, not what is on disk: unsaved changes elsewhere in the file are merged with the edit, and nothing is written", async (agent) => {
+  agent.server.play(HERE.script.replace("---\n", "---\nexpect UNSAVED\nexpect-not line 2\n"));
   await edited(agent, async ({ nvim }) => {
-    await nvim.keys("ggccMINE<Esc>");
+    await nvim.keys("ggccMINE<Esc>2GccUNSAVED<Esc>");
   });
-  assert.equal((await lines(agent))[0], "MINE");
+  assert.deepEqual(agent.server.problems, []);
+  assert.deepEqual((await lines(agent)).slice(0, 2), ["MINE", "UNSAVED"]);
   assert.equal((await lines(agent))[5], "LINE 6");
   assert.equal(await agent.nvim.lua("return vim.bo.modified"), true);
   assert.equal(await agent.project.read("a.txt"), FILE, "the disk is the user's to write");
   assert.match(agent.server.requests.at(-1)?.text ?? "", /unsaved changes; not saved to disk/);
-  await writesWithoutPrompt(agent, CHANGED.replace("line 1\n", "MINE\n"));
+  await writesWithoutPrompt(agent, CHANGED.replace("line 1\nline 2\n", "MINE\nUNSAVED\n"));
 });
 
 test("with save_unsaved the merged buffer is saved", async (agent) => {
@@ -97,16 +104,6 @@ test("with save_unsaved the merged buffer is saved", async (agent) => {
   });
   assert.equal(await agent.project.read("a.txt"), CHANGED.replace("line 1\n", "MINE\n"));
   assert.equal(await agent.nvim.lua("return vim.bo.modified"), false);
-});
-
-test("the model reads what is on the user's screen, not what is on disk", async (agent) => {
-  const script =
-    `call read_file {"path": "a.txt"}\n---\nexpect UNSAVED\nexpect-not line 2\nsay I have read it.`;
-  agent.server.play(script);
-  await edited(agent, async ({ nvim }) => {
-    await nvim.keys("2GccUNSAVED<Esc>");
-  });
-  assert.deepEqual(agent.server.problems, []);
 });
 
 test("what the user types after the model has read is not written over; it is told to read again", async (agent) => {
@@ -125,13 +122,11 @@ test("what the user types after the model has read is not written over; it is to
   assert.equal(await agent.project.read("a.txt"), FILE);
 });
 
-for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
-  test(`what the user types while the write waits for an answer is ${expected}`, async (agent) => {
-    await using _ = await withOptions(agent, 'files = { safe_to_write = { { "**", false } } }');
-    const script =
-      `call read_file {"path": "a.txt"}\n---\ncall edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay I see.`;
-    agent.server.play(script);
-    const { nvim } = agent;
+test("what the user types while the write waits for an answer is merged, or kept in the same lines", async (agent) => {
+  await using _ = await withOptions(agent, 'files = { safe_to_write = { { "**", false } } }');
+  const { nvim } = agent;
+  for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
+    await openedText(agent, FILE);
     await nvim.command("Agent! edit it");
     await nvim.waitForScreen("Approval");
     await nvim.keys(`${row}GccMINE<Esc>`);
@@ -144,8 +139,8 @@ for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
       expected === "merged" ? /Edited.*changed meanwhile was kept/s : /has changed the same lines/,
     );
     assert.equal(await agent.project.read("a.txt"), FILE);
-  });
-}
+  }
+});
 
 test("lines that the user has selected count as read", async (agent) => {
   const script = `call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay Done.`;
@@ -211,24 +206,14 @@ test("a hidden buffer and one in two windows follow, each window keeps its place
   assert.equal(await agent.nvim.lua("return vim.fn.bufname()"), "b.txt", "the current window did not change");
 });
 
-test("dos line endings stay, on disk and in the buffer", async (agent) => {
+test("dos line endings, a missing final newline, a byte order mark and Latin-1 stay, on disk and in the buffer", async (agent) => {
   const dos = FILE.replaceAll("\n", "\r\n");
   await editedText(agent, dos);
   assert.equal(await agent.project.read("a.txt"), CHANGED.replaceAll("\n", "\r\n"));
   assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
   assert.equal(await agent.nvim.lua("return vim.bo.fileformat"), "dos");
   await writesWithoutPrompt(agent, CHANGED.replaceAll("\n", "\r\n"));
-});
 
-test("a file without a final newline stays without", async (agent) => {
-  await agent.nvim.command("set nofixendofline");
-  await editedText(agent, FILE.trimEnd());
-  assert.equal(await agent.project.read("a.txt"), CHANGED.trimEnd());
-  assert.equal(await agent.nvim.lua("return vim.bo.endofline"), false);
-  await writesWithoutPrompt(agent, CHANGED.trimEnd());
-});
-
-test("a byte order mark and Latin-1 stay as they are", async (agent) => {
   const bom = new TextEncoder().encode("\ufeff" + FILE);
   await editedText(agent, bom);
   assert.equal(await agent.project.read("a.txt"), "\ufeff" + CHANGED);
@@ -239,6 +224,12 @@ test("a byte order mark and Latin-1 stay as they are", async (agent) => {
   const bytes = await Deno.readFile(agent.project.path("a.txt"));
   assert.equal(bytes.at(-2), 0xe9, "the byte that is no UTF-8 is untouched");
   assert.equal((await lines(agent)).at(-1), "é");
+
+  await agent.nvim.command("set nofixendofline");
+  await editedText(agent, FILE.trimEnd());
+  assert.equal(await agent.project.read("a.txt"), CHANGED.trimEnd());
+  assert.equal(await agent.nvim.lua("return vim.bo.endofline"), false);
+  await writesWithoutPrompt(agent, CHANGED.trimEnd());
 });
 
 test("an open buffer of a file that is created gets its text", async (agent) => {
