@@ -119,13 +119,15 @@ Deno.test("without a sandbox each command asks, runs, and ends with all that it 
   assert.equal(log.match(/ {2}allowed by you {2}/g)?.length, 3, log);
 });
 
-test("exit code, output, error output and the folder come back; the folder carries over", async (agent) => {
+test("exit code, output, error output and the folder come back, and the folder carries over; long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async (agent) => {
   const results = await run(
     agent,
     call("mkdir sub && cd sub && echo out && echo err >&2 && exit 3"),
     call("pwd && printf '\\033[31mred\\033[0m plain\\n'"),
     call("cd / && pwd"),
     call("pwd", { cwd: "../.." }),
+    call("seq 1 1000"),
+    call("definitely-not-a-program"),
   );
   assert.match(results[0] ?? "", /^out\nerr\n\[exit code 3\]\n\[kept: /);
   assert.equal(results[1], `${agent.project.path("sub")}\nred plain\n[exit code 0]`);
@@ -134,13 +136,9 @@ test("exit code, output, error output and the folder come back; the folder carri
     results[3] ?? "",
     /outside of the project: the command runs in its root\]\n.*\n\[exit code 0\]$/,
   );
-});
-
-test("long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async (agent) => {
-  const [long, missing] = await run(agent, call("seq 1 1000"), call("definitely-not-a-program"));
-  const lines = (long ?? "").split("\n");
+  const lines = (results[4] ?? "").split("\n");
   assert.deepEqual(lines.slice(13, 18), ["14", "15", "[900 lines truncated]", "916", "917"]);
-  assert.match(missing ?? "", /\[exit code 127\]\n\[hint\] definitely-not-a-program is not installed/);
+  assert.match(results[5] ?? "", /\[exit code 127\]\n\[hint\] definitely-not-a-program is not installed/);
 });
 
 test("a command that takes too long is ended, with all that it started", async (agent) => {
@@ -167,25 +165,23 @@ test("live output is on the screen while the command runs, and stop ends it at o
   await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
 });
 
-testDefault("looks run unasked", async ({ nvim, server }) => {
-  server.play(LOOK);
-  await nvim.command("Agent go");
-  await nvim.waitForScreen("Seen.");
-  assert.match(server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
-});
-
 testDefault(
-  "a look that has to write fails and says which access to ask for; what that changes is asked about",
-  async (agent) => {
+  "looks run unasked; a look that has to write fails and says which access to ask for; what that changes is asked about",
+  async ({ nvim, project, server }) => {
+    server.play(LOOK);
+    await nvim.command("Agent go");
+    await nvim.waitForScreen("Seen.");
+    assert.match(server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
+    await nvim.waitFor(`require("agent").status():find("ready$")`);
+
     const line = "echo x > made.txt";
-    agent.server.play(
+    server.play(
       `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
         call(line, { access: "write" })
       }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
         call("git add made.txt", { access: "git" })
-      }\n---\nsay Seen.`,
+      }\n---\nsay Added.`,
     );
-    const { nvim, project, server } = agent;
     await nvim.command("Agent go");
     assert.match(await nvim.waitForScreen("a keep"), /✓ A made.txt {2}\+1/);
     await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
@@ -193,7 +189,7 @@ testDefault(
     await nvim.waitForScreen("git: changes files and the repository, no network");
     assert.equal(await project.read("made.txt"), "x\n");
     await nvim.command("Agent approve");
-    await nvim.waitForScreen("Seen.");
+    await nvim.waitForScreen("Added.");
     assert.deepEqual(server.problems, []);
   },
 );
