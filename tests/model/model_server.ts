@@ -71,6 +71,8 @@ interface Aside {
   readonly name: string;
   readonly prompt?: string;
   readonly answers: ScriptedAnswers;
+  /** What it answers after a start. */
+  readonly script: string;
   requests: JsonObject[];
 }
 
@@ -111,19 +113,9 @@ export class ModelServer implements AsyncDisposable {
   private constructor(script: string | Script, options: ModelServerOptions) {
     this.#answers = new ScriptedAnswers(parsed(script));
     const { titles = "say Scripted title\nusage 0 0\nrepeat", claims = NO_CLAIM } = options;
-    this.#titles = {
-      name: "title",
-      prompt: TITLES,
-      answers: new ScriptedAnswers(parsed(titles)),
-      requests: [],
-    };
-    this.#nudges = { name: "nudge", answers: new ScriptedAnswers(parsed(LEAVES_IT)), requests: [] };
-    this.#claims = {
-      name: "claim",
-      prompt: CLAIM,
-      answers: new ScriptedAnswers(parsed(claims)),
-      requests: [],
-    };
+    this.#titles = asideOf("title", titles, TITLES);
+    this.#nudges = asideOf("nudge", LEAVES_IT);
+    this.#claims = asideOf("claim", claims, CLAIM);
     this.#secrets = options.secrets ?? [];
     this.#judge = new Judge(this.#secrets);
     this.#onWrite = options.onWrite;
@@ -174,6 +166,16 @@ export class ModelServer implements AsyncDisposable {
     this.#gates.closeOpened();
   }
 
+  /** Replaces what is answered to requests for a title, until the next `restart`. */
+  playTitles(script: string): void {
+    this.#titles.answers.replace(parsed(script));
+  }
+
+  /** The same of the questions whether an answer claims a change. */
+  playClaims(script: string): void {
+    this.#claims.answers.replace(parsed(script));
+  }
+
   /** Plays this as a server does that was just started: nothing is known of the requests before. */
   restart(script: string | Script): void {
     this.#answers.replace(parsed(script));
@@ -181,7 +183,10 @@ export class ModelServer implements AsyncDisposable {
     this.#gates = new Gates();
     this.#arrivals = new Milestones();
     this.#departures = new Milestones();
-    for (const aside of [this.#titles, this.#claims, this.#nudges]) aside.requests = [];
+    for (const aside of [this.#titles, this.#claims, this.#nudges]) {
+      aside.requests = [];
+      aside.answers.replace(parsed(aside.script));
+    }
     this.#lookups = [];
   }
 
@@ -346,6 +351,11 @@ export class ModelServer implements AsyncDisposable {
       custom: objects(body.tools).flatMap(({ type, name }) => type === "custom" ? [String(name)] : []),
     };
   }
+}
+
+function asideOf(name: string, script: string, prompt?: string): Aside {
+  const answers = new ScriptedAnswers(parsed(script));
+  return { name, script, answers, requests: [], ...(prompt === undefined ? {} : { prompt }) };
 }
 
 function isAskedBy(prompt: string, wire: ScriptedWire, body: JsonObject): boolean {

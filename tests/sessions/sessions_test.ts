@@ -17,7 +17,7 @@ import { objects, string } from "../model/model_messages.ts";
 import { inOneEngine } from "../engine/shared_engine.ts";
 import { answerText, type EngineClient, engineConfig, startEngine } from "../support/acp.ts";
 import { END_TURN, startEngine as startSession } from "../support/engine_session.ts";
-import { waitUntil } from "../support/project.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 import { IS_FULL } from "../support/sample.ts";
 import { reached } from "../support/server.ts";
 
@@ -51,48 +51,37 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
   throw new Error("it was not refused");
 }
 
-Deno.test("a session has one writer: a second engine gets one line, until the first has closed it or died", async () => {
-  await using first = await startEngine({ script: "say One.\nnew-history\nrepeat" });
-  const session = await first.open();
-  await first.prompt(session, "Hello");
+Deno.test("several engines on one project", async (test) => {
+  await using first = await startEngine({ script: "" });
   await using second = await startEngine({ script: "", beside: first });
-  const elsewhere = "This session is open in another program. Close it there, or fork it.";
-  assert.equal(await refusal(second.resume(session)), elsewhere);
-  const deletion = second.agent.request(methods.agent.session.delete, { sessionId: session });
-  assert.match(await refusal(deletion), /open in another program/);
-  assert.deepEqual((await rows(second)).map(({ open }) => open), [true]);
-  assert.deepEqual((await rows(first)).map(({ open }) => open), [false], "it is this engine's own");
-  // What is open elsewhere can be forked, and read.
-  const fork = await second.ask("session_fork", { sessionId: session });
-  await second.resume(fork.sessionId);
-  assert.equal(await second.prompt(fork.sessionId, "And here?"), "end_turn");
-  const read = (engine: EngineClient) => engine.ask("session_history", { sessionId: session, turns: 5 });
-  assert.ok((await read(second)).entries.length > 0);
-  // A turn that runs in another engine is not complete.
-  first.server.play("new-history\nwait here\nsay Two.\n---\nnew-history\nsay Three.");
-  const running = first.prompt(session, "And now?");
-  await reached(first.server, "here");
-  assert.deepEqual([(await read(first)).complete, (await read(second)).complete], [2, 1]);
-  first.server.release("here");
-  await running;
-  assert.equal((await read(second)).complete, 2);
-  await first.agent.request(methods.agent.session.close, { sessionId: session });
-  await second.resume(session);
+  await test.step("two write to one database at once, and nothing of either is missing", () =>
+    writeAtOnce(first, second));
+  let session = "";
+  await test.step("a session has one writer: the other gets one line, until the first has closed it", async () => {
+    session = await first.open();
+    await haveOneWriter(first, second, session);
+  });
   await second.kill();
-  await using third = await startEngine({ script: "", beside: first });
-  await third.resume(session);
-  assert.equal(await third.prompt(session, "Still there?"), "end_turn");
-  assert.deepEqual(first.server.problems, []);
-  const locks = await Array.fromAsync(Deno.readDir(first.state.path("locks")));
-  assert.ok(locks.some(({ name }) => name === session));
+  const old = await oldSessions(first);
+  const config = JSON.stringify({ ...engineConfig(first.server), keep_sessions_days: 30 });
+  await using third = await startEngine({ script: "", beside: first, config });
+  await test.step("old sessions are deleted if the user wants that, but none that is archived or open", () =>
+    deleteOld(third, old));
+  await test.step("what was open in an engine that has died is free", async () => {
+    first.server.restart("new-history\nsay Three.");
+    await third.resume(session);
+    assert.equal(await third.prompt(session, "Still there?"), "end_turn");
+    assert.deepEqual(first.server.problems, []);
+    const locks = await Array.fromAsync(Deno.readDir(first.state.path("locks")));
+    assert.ok(locks.some(({ name }) => name === session));
+  });
 });
 
 /** Of each answer. */
 const PIECES = IS_FULL ? 300 : 40;
 
-Deno.test("two engines write to one database at once, and nothing of either is missing", async () => {
-  await using first = await startEngine({ script: `flood ${PIECES}\nslow 1\nsay The end.\nrepeat` });
-  await using second = await startEngine({ script: "", beside: first });
+async function writeAtOnce(first: EngineClient, second: EngineClient): Promise<void> {
+  first.server.restart(`flood ${PIECES}\nslow 1\nsay The end.\nrepeat`);
   const engines = [first, second];
   const sessions = await Promise.all(engines.map((engine) => engine.open()));
   const turns = engines.map(async (engine, at) => {
@@ -115,13 +104,76 @@ Deno.test("two engines write to one database at once, and nothing of either is m
     assert.equal(entries.filter(({ type }) => type === "turn_done").length, 4);
   }
   assert.deepEqual((await rows(first)).map(({ turns }) => turns), [4, 4]);
-});
+}
+
+/** At the end the second engine has opened the session. */
+async function haveOneWriter(first: EngineClient, second: EngineClient, session: string): Promise<void> {
+  first.server.restart("say One.\nnew-history\nrepeat");
+  await first.prompt(session, "Hello");
+  const elsewhere = "This session is open in another program. Close it there, or fork it.";
+  assert.equal(await refusal(second.resume(session)), elsewhere);
+  const deletion = second.agent.request(methods.agent.session.delete, { sessionId: session });
+  assert.match(await refusal(deletion), /open in another program/);
+  const isOpen = async (engine: EngineClient) =>
+    (await rows(engine)).filter(({ sessionId }) => sessionId === session).map(({ open }) => open);
+  assert.deepEqual(await isOpen(second), [true]);
+  assert.deepEqual(await isOpen(first), [false], "it is this engine's own");
+  // What is open elsewhere can be forked, and read.
+  const fork = await second.ask("session_fork", { sessionId: session });
+  await second.resume(fork.sessionId);
+  assert.equal(await second.prompt(fork.sessionId, "And here?"), "end_turn");
+  const read = (engine: EngineClient) => engine.ask("session_history", { sessionId: session, turns: 5 });
+  assert.ok((await read(second)).entries.length > 0);
+  // A turn that runs in another engine is not complete.
+  first.server.play("new-history\nwait here\nsay Two.");
+  const running = first.prompt(session, "And now?");
+  await reached(first.server, "here");
+  assert.deepEqual([(await read(first)).complete, (await read(second)).complete], [2, 1]);
+  first.server.release("here");
+  await running;
+  assert.equal((await read(second)).complete, 2);
+  await first.agent.request(methods.agent.session.close, { sessionId: session });
+  await second.resume(session);
+  assert.deepEqual(first.server.problems, []);
+}
+
+/** Sessions that nobody has used for longer than thirty days: one that may go, one that is archived, one that is open. */
+async function oldSessions(engine: EngineClient) {
+  engine.server.restart("repeat\nsay Yes.");
+  const sessions: string[] = [];
+  for (const text of ["old", "archived", "open", "new"]) {
+    const session = await engine.open();
+    await engine.prompt(session, text);
+    sessions.push(session);
+    if (text !== "open") await engine.agent.request(methods.agent.session.close, { sessionId: session });
+  }
+  const [old = "", archived = "", held = "", recent = ""] = sessions;
+  await engine.ask("session_archive", { sessionId: archived, archived: true });
+  using database = await Database.openIn(engine.state.root);
+  const longAgo = Date.now() - 31 * 24 * 60 * 60 * 1_000;
+  database.run("UPDATE sessions SET updated = ? WHERE id IN (?, ?, ?)", longAgo, old, archived, held);
+  const before = new Set((await rows(engine)).map(({ sessionId }) => sessionId));
+  assert.ok([old, held, recent].every((session) => before.has(session)));
+  return { old, archived, before };
+}
+
+async function deleteOld(
+  engine: EngineClient,
+  { old, archived, before }: Awaited<ReturnType<typeof oldSessions>>,
+): Promise<void> {
+  await engine.open();
+  const ids = async (isArchived: boolean) =>
+    (await rows(engine, isArchived)).map(({ sessionId }) => sessionId);
+  await waitUntil("the old one to go", async () => !(await ids(false)).includes(old));
+  assert.deepEqual(new Set(await ids(false)), before.difference(new Set([old])));
+  assert.deepEqual(await ids(true), [archived]);
+}
 
 Deno.test("after the first turn the model gives the title, once, and nothing waits for it", async () => {
-  await using engine = await startEngine({
+  await using engine = await share({
     script: "say The parser was wrong.\n---\nsay Two.\n---\nsay Three.",
-    titles: 'wait title\nsay **"Fix the parser"**.\nsay More words',
   });
+  engine.server.playTitles('wait title\nsay **"Fix the parser"**.\nsay More words');
   const session = await engine.open();
   assert.equal(await engine.prompt(session, "\nWhy does it fail?\nPlease look."), "end_turn");
   await engine.server.reached("title");
@@ -194,10 +246,8 @@ for (
 }
 
 Deno.test("a title that the user has given stays, and a close does not wait for the model's", async () => {
-  await using engine = await startEngine({
-    script: "say One.\nrepeat",
-    titles: "wait title\nsay Never\nrepeat",
-  });
+  await using engine = await share({ script: "say One.\nrepeat" });
+  engine.server.playTitles("wait title\nsay Never\nrepeat");
   const session = await engine.open();
   await engine.prompt(session, "Why?");
   await engine.server.reached("title");
@@ -238,7 +288,7 @@ Deno.test("a turn that failed or was stopped asks for no title", async () => {
 });
 
 Deno.test("renamed, archived, deleted: the list says so, and what is deleted cannot be opened", async () => {
-  await using engine = await startEngine({ script: "say One.\nrepeat" });
+  await using engine = await share({ script: "say One.\nrepeat" });
   const sessions: string[] = [];
   for (const text of ["First", "Second", "Third"]) {
     const session = await engine.open();
@@ -247,6 +297,8 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
     sessions.push(session);
   }
   const [first = "", second = "", third = ""] = sessions;
+  const own = async (archived = false) =>
+    (await rows(engine, archived)).filter(({ sessionId }) => sessions.includes(sessionId));
   assert.equal(
     (await engine.ask("session_rename", { sessionId: first, title: "A\tna\u001bme\n!" })).title,
     "A na me",
@@ -262,10 +314,10 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   await engine.ask("session_rename", { sessionId: first, title: "A name" });
   await engine.ask("session_archive", { sessionId: second, archived: true });
   await engine.ask("session_delete", { sessionId: third });
-  assert.deepEqual((await rows(engine)).map(({ title }) => title), ["A name"]);
-  assert.deepEqual((await rows(engine, true)).map(({ sessionId }) => sessionId), [second]);
+  assert.deepEqual((await own()).map(({ title }) => title), ["A name"]);
+  assert.deepEqual((await own(true)).map(({ sessionId }) => sessionId), [second]);
   await engine.ask("session_archive", { sessionId: second, archived: false });
-  assert.equal((await rows(engine)).length, 2);
+  assert.equal((await own()).length, 2);
   assert.match(await refusal(engine.resume(third)), /not found/i);
   assert.match(await refusal(engine.prompt(third, "Hello")), /no such session/);
   assert.match(
@@ -279,32 +331,6 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   // Deleting what is not there is what was wanted.
   await engine.agent.request(methods.agent.session.delete, { sessionId: third });
   assert.equal(await engine.prompt(first, "Go on"), "end_turn");
-});
-
-Deno.test("old sessions are deleted if the user wants that, but none that is archived or open", async () => {
-  await using first = await startEngine({ script: "repeat\nsay Yes." });
-  const sessions: string[] = [];
-  for (const text of ["old", "archived", "open", "new"]) {
-    const session = await first.open();
-    await first.prompt(session, text);
-    sessions.push(session);
-    if (text !== "open") await first.agent.request(methods.agent.session.close, { sessionId: session });
-  }
-  const [old = "", archived = "", held = "", recent = ""] = sessions;
-  await first.ask("session_archive", { sessionId: archived, archived: true });
-  {
-    using database = await Database.openIn(first.state.root);
-    const longAgo = Date.now() - 31 * 24 * 60 * 60 * 1_000;
-    database.run("UPDATE sessions SET updated = ? WHERE id <> ?", longAgo, recent);
-  }
-  const config = JSON.stringify({ ...engineConfig(first.server), keep_sessions_days: 30 });
-  await using second = await startEngine({ script: "", beside: first, config });
-  await second.open();
-  const ids = async (isArchived: boolean) =>
-    (await second.ask("session_list", { archived: isArchived })).sessions.map(({ sessionId }) => sessionId);
-  await waitUntil("the old one to go", async () => !(await ids(false)).includes(old));
-  assert.deepEqual(new Set(await ids(false)), new Set([recent, held]));
-  assert.deepEqual(await ids(true), [archived]);
 });
 
 Deno.test("a fork goes on from where it was made, and the search and the export know both", async () => {
@@ -394,16 +420,15 @@ Deno.test("a long session is read page by page, from its end, and then is whole"
 });
 
 Deno.test("a database of a newer version: the engine says so in one line and ends", async () => {
-  await using first = await startEngine({ script: "say One." });
-  await first.open();
-  await first.kill();
+  await using project = await scratch();
+  await using state = await scratch();
   {
-    using database = await Database.openIn(first.state.root);
+    using database = await Database.openIn(state.root);
     database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
   }
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", join(PLUGIN, "denops/agent/engine/main.ts")]
-      .concat([`--state=${first.state.root}`, first.project.root]),
+      .concat([`--state=${state.root}`, project.root]),
     stdin: "null",
   });
   const { code, stderr } = await command.output();
