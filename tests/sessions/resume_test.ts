@@ -104,31 +104,17 @@ for (const wire of sample(WIRES, 1)) {
   });
 }
 
-Deno.test("a file that was changed while the engine was away is not written before it is read again", async () => {
-  await using first = await startEngine({
-    project: FILES,
-    script: 'call read_file {"path": "a.ts"}\n---\nsay Read.\n---\n' +
-      'call edit_file {"path": "a.ts", "old_str": "a = 1", "new_str": "a = 3"}\n---\n' +
-      "expect a.ts has changed since you read it\nsay I see.",
-  });
-  const session = await first.open();
-  await first.prompt(session, "Read");
-  await first.project.write("a.ts", "const a = 1; // mine\n");
-  await using second = await restart(first, [session], {});
-  assert.equal(await second.prompt(session, "Edit"), "end_turn");
-  assert.deepEqual(second.server.problems, []);
-  assert.equal(await second.project.read("a.ts"), "const a = 1; // mine\n");
-});
-
-function updates(engine: EngineClient): readonly SessionUpdate[] {
-  return engine.seen.flatMap((entry) => entry.type === "update" ? [entry.update] : []);
+function updates(engine: EngineClient, session: string): readonly SessionUpdate[] {
+  return engine.seen.flatMap((entry) =>
+    entry.type === "update" && entry.session === session ? [entry.update] : []
+  );
 }
 
 interface Cut {
   readonly what: string;
   readonly script: string;
-  /** True when the engine is to be killed. */
-  at(engine: EngineClient, session: string): boolean;
+  /** True when the engine is to be killed. @param asked how many requests there were before the turn */
+  at(engine: EngineClient, session: string, asked: number): boolean;
   /** What the model is told in place of what is missing. */
   readonly expect: readonly string[];
 }
@@ -137,7 +123,7 @@ const CUTS: readonly Cut[] = [
   {
     what: "before the answer",
     script: "wait here\nsay never",
-    at: ({ server }) => server.requests.length > 0,
+    at: ({ server }, _, asked) => server.requests.length > asked,
     expect: ["[The answer was interrupted here.]"],
   },
   {
@@ -168,70 +154,105 @@ const CUTS: readonly Cut[] = [
   },
 ];
 
-Deno.test("killed in the middle: each turn gets its end, and the next one works", async (test) => {
-  await using first = await startEngine({
-    project: FILES,
-    script: CUTS.map(({ what, script }) => `when Go, killed ${what}\n${script}`).join("\n---\n"),
-    permission: () => new Promise(() => {}),
-  });
-  const sessions: string[] = [];
-  const turns: Promise<unknown>[] = [];
-  for (const { what, at } of CUTS) {
-    const session = await first.open();
-    turns.push(first.prompt(session, `Go, killed ${what}`).catch(() => {}));
-    await waitUntil(`the moment ${what}`, () => at(first, session));
-    sessions.push(session);
-  }
-  await using second = await restart(first, sessions, {});
+const CLIENT = {
+  capabilities: { session: { notices: {} } },
+  permission: () => new Promise<never>(() => {}),
+};
+
+Deno.test("sessions go on in another engine, after one that was killed", async (test) => {
+  await using first = await startEngine({ ...CLIENT, project: FILES, script: "say One.\nrepeat" });
+  await test.step("what is not there cannot be opened; the list has what is", () => openAndList(first));
+  const read = await readFile(first);
+  const loaded = await changeFile(first);
+  const live = updates(first, loaded);
+  const { cut, turns } = await cutTurns(first);
+  await first.project.write("c.ts", "const c = 1; // mine\n");
+  await using second = await restart(first, [read, ...cut], CLIENT);
   await Promise.all(turns);
-  second.server.play(CUTS.map(() => "say Here I am.").join("\n---\n"));
+  await test.step("a file that was changed while the engine was away is not written before it is read again", () =>
+    editChanged(second, read));
+  await test.step(
+    "session/load sends what was sent when it happened, each text and each call in one piece",
+    () => load(second, loaded, live),
+  );
+  second.server.restart(CUTS.map(() => "say Here I am.").join("\n---\n"));
   // A second death before anything else was done changes nothing.
-  await using third = await restart(second, sessions, {});
-  for (const [index, { what, expect }] of CUTS.entries()) {
-    await test.step(`killed ${what}`, async () => {
-      const session = sessions[index] ?? "";
-      assert.equal(await third.prompt(session, "Go on"), "end_turn");
-      const sent = JSON.stringify(third.server.requests.at(-1)?.body);
-      assert.ok(sent.includes(`Go, killed ${what}`), sent);
-      let from = 0;
-      for (const part of expect) {
-        const found = sent.indexOf(JSON.stringify(part).slice(1, -1), from);
-        assert.ok(found >= 0, `${part} in ${sent}`);
-        from = found + 1;
-      }
-      assert.equal(sent.split("[The answer was interrupted here.]").length, 2, sent);
-      assert.deepEqual(third.server.problems, []);
-      const { entries } = await third.ask("session_history", { sessionId: session, turns: 10 });
-      const ends = entries.flatMap((entry) => entry.type === "turn_done" ? [entry.reason] : []);
-      assert.deepEqual(ends, ["interrupted", "end_turn"]);
-      const open = entries.filter((entry) =>
-        entry.type === "update" && entry.update.sessionUpdate === "tool_call" &&
-        !["completed", "failed"].includes(String(entry.update.status))
-      );
-      assert.deepEqual(open, []);
-    });
+  await using third = await restart(second, cut, CLIENT);
+  for (const [index, one] of CUTS.entries()) {
+    await test.step(`killed ${one.what}: the turn gets its end, and the next one works`, () =>
+      goOn(third, cut[index] ?? "", one));
   }
 });
 
-Deno.test("session/load sends what was sent when it happened, each text and each call in one piece", async () => {
-  await using first = await startEngine({
-    project: FILES,
-    capabilities: { session: { notices: {} } },
-    script:
-      'think Well\nslow 5\nthink then\nsay I look.\nslow 5\nsay Now.\ncall read_file {"path": "a.ts"}\n' +
+async function readFile(first: EngineClient): Promise<string> {
+  await first.project.write("c.ts", "const c = 1;\n");
+  first.server.restart('call read_file {"path": "c.ts"}\n---\nsay Read.');
+  const session = await first.open();
+  await first.prompt(session, "Read");
+  return session;
+}
+
+async function editChanged(second: EngineClient, session: string): Promise<void> {
+  second.server.restart(
+    'call edit_file {"path": "c.ts", "old_str": "c = 1", "new_str": "c = 3"}\n---\n' +
+      "expect c.ts has changed since you read it\nsay I see.",
+  );
+  assert.equal(await second.prompt(session, "Edit"), "end_turn");
+  assert.deepEqual(second.server.problems, []);
+  assert.equal(await second.project.read("c.ts"), "const c = 1; // mine\n");
+}
+
+/** One session for each of {@link CUTS}, in the middle of its turn. */
+async function cutTurns(first: EngineClient) {
+  await first.project.write("a.ts", FILES["a.ts"]);
+  first.server.restart(CUTS.map(({ what, script }) => `when Go, killed ${what}\n${script}`).join("\n---\n"));
+  const cut: string[] = [];
+  const turns: Promise<unknown>[] = [];
+  for (const { what, at } of CUTS) {
+    const session = await first.open();
+    const asked = first.server.requests.length;
+    turns.push(first.prompt(session, `Go, killed ${what}`).catch(() => {}));
+    await waitUntil(`the moment ${what}`, () => at(first, session, asked));
+    cut.push(session);
+  }
+  return { cut, turns };
+}
+
+async function goOn(third: EngineClient, session: string, { what, expect }: Cut): Promise<void> {
+  assert.equal(await third.prompt(session, "Go on"), "end_turn");
+  const sent = JSON.stringify(third.server.requests.at(-1)?.body);
+  assert.ok(sent.includes(`Go, killed ${what}`), sent);
+  let from = 0;
+  for (const part of expect) {
+    const found = sent.indexOf(JSON.stringify(part).slice(1, -1), from);
+    assert.ok(found >= 0, `${part} in ${sent}`);
+    from = found + 1;
+  }
+  assert.equal(sent.split("[The answer was interrupted here.]").length, 2, sent);
+  assert.deepEqual(third.server.problems, []);
+  const { entries } = await third.ask("session_history", { sessionId: session, turns: 10 });
+  const ends = entries.flatMap((entry) => entry.type === "turn_done" ? [entry.reason] : []);
+  assert.deepEqual(ends, ["interrupted", "end_turn"]);
+  const open = entries.filter((entry) =>
+    entry.type === "update" && entry.update.sessionUpdate === "tool_call" &&
+    !["completed", "failed"].includes(String(entry.update.status))
+  );
+  assert.deepEqual(open, []);
+}
+
+async function changeFile(first: EngineClient): Promise<string> {
+  first.server.restart(
+    'think Well\nslow 5\nthink then\nsay I look.\nslow 5\nsay Now.\ncall read_file {"path": "a.ts"}\n' +
       'call edit_file {"path": "a.ts", "old_str": "a = 1", "new_str": "a = 3"}\n---\n' +
       "usage 100 5\nsay Done.\n---\nstatus 401",
-  });
+  );
   const session = await first.open();
   await first.prompt(session, "Change it\nplease");
   await assert.rejects(first.prompt(session, "And now?"), RequestError);
-  const live = updates(first);
-  await first.kill();
-  await using second = await startEngine({
-    script: "",
-    beside: first,
-    capabilities: { session: { notices: {} } },
-  });
+  return session;
+}
+
+async function load(second: EngineClient, session: string, live: readonly SessionUpdate[]): Promise<void> {
   const { agentCapabilities } = await second.initialize();
   assert.equal(agentCapabilities?.loadSession, true);
   await second.agent.request(methods.agent.session.load, {
@@ -239,8 +260,11 @@ Deno.test("session/load sends what was sent when it happened, each text and each
     cwd: second.project.root,
     mcpServers: [],
   });
-  await waitUntil("the last update", () => JSON.stringify(second.seen).includes("API key was refused"));
-  const kinds = updates(second).map(({ sessionUpdate }) => sessionUpdate);
+  await waitUntil(
+    "the last update",
+    () => JSON.stringify(updates(second, session)).includes("API key was refused"),
+  );
+  const kinds = updates(second, session).map(({ sessionUpdate }) => sessionUpdate);
   assert.deepEqual(kinds, [
     "user_message_chunk",
     "agent_thought_chunk",
@@ -261,10 +285,12 @@ Deno.test("session/load sends what was sent when it happened, each text and each
         : ""
     ).join("");
   for (const kind of ["agent_message_chunk", "agent_thought_chunk"] as const) {
-    assert.equal(text(updates(second), kind), text(live, kind));
+    assert.equal(text(updates(second, session), kind), text(live, kind));
     assert.notEqual(text(live, kind), "");
   }
-  const calls = updates(second).flatMap((update) => update.sessionUpdate === "tool_call" ? [update] : []);
+  const calls = updates(second, session).flatMap((update) =>
+    update.sessionUpdate === "tool_call" ? [update] : []
+  );
   for (const call of calls) {
     // What the client knew of the call in the end is what it is told at once.
     const known = live.filter((update) =>
@@ -282,10 +308,10 @@ Deno.test("session/load sends what was sent when it happened, each text and each
     });
     assert.equal(call.status, "completed");
   }
-});
+}
 
-Deno.test("what is not there cannot be opened; the list has what is", async () => {
-  await using engine = await startEngine({ script: "say One.\nrepeat" });
+/** In an engine that has no session yet. */
+async function openAndList(engine: EngineClient): Promise<void> {
   const { agent, project } = engine;
   const untouched = await engine.open();
   const cwd = project.root;
@@ -309,4 +335,4 @@ Deno.test("what is not there cannot be opened; the list has what is", async () =
   await assert.rejects(engine.prompt(untouched, "Hello"), RequestError);
   await engine.resume(untouched);
   assert.equal(await engine.prompt(untouched, "Hello"), "end_turn");
-});
+}
