@@ -1,8 +1,8 @@
 /** A session that was recorded is played again, elsewhere and without the model; what is secret is not in it. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ModelServer } from "../model/model_server.ts";
-import { PLUGIN, SECRET, startAgent } from "../support/agent.ts";
+import { readRecording } from "../model/recording.ts";
+import { PLUGIN, SECRET } from "../support/agent.ts";
 import { reached } from "../support/server.ts";
 import { sample } from "../support/sample.ts";
 import { sharedAgent } from "../support/shared_agent.ts";
@@ -25,6 +25,17 @@ say I have deleted it.
 expect Your answer says that something was changed
 say It is still there.
 `;
+
+/** No file of the project's, for some system. */
+const OUTSIDE = [
+  ".git/config",
+  "a/.GIT/config",
+  ".g\u200cit/x",
+  ".git./x",
+  "a/../.git/x",
+  "GIT~1/x",
+  "../x",
+];
 
 function replay(file: string): Promise<Deno.CommandOutput> {
   const args = ["run", "-A", "--quiet", join(PLUGIN, "scripts/replay.ts"), file];
@@ -75,11 +86,8 @@ Deno.test("a fork is played, and turns that were stopped before their last answe
 });
 
 Deno.test("a recording is played in another folder: the same transcript and files, no keys, no commands", async () => {
-  const claims = `when deleted it\nsay {"claims_change": true}`;
-  await using server = await ModelServer.start(SCRIPT, { secrets: [SECRET], claims });
-  await using agent = await startAgent({
-    script: "",
-    server,
+  await using agent = await sharedAgent({
+    script: SCRIPT,
     project: {
       "src/greet.ts": "export function greet() {}\n",
       "README.md": "# other\n",
@@ -87,7 +95,8 @@ Deno.test("a recording is played in another folder: the same transcript and file
     },
     options: "sessions = { title = false }, shell = { commands = 'ask' }",
   });
-  const { nvim, project } = agent;
+  const { nvim, project, server } = agent;
+  server.playClaims(`when deleted it\nsay {"claims_change": true}`);
   await nvim.lua(`require("agent").send(...)`, `rename it in ${project.root}/src\npassword: hunter2hunter`);
   await nvim.waitForScreen("a once");
   await nvim.lua(`require("agent").approve()`);
@@ -110,18 +119,12 @@ Deno.test("a recording is played in another folder: the same transcript and file
   }
   assert.ok(text.includes("#@ file src/greet.ts\n#| export function greet() {}\n"), text);
 
-  for (
-    const path of sample([
-      ".git/config",
-      "a/.GIT/config",
-      ".g\u200cit/x",
-      ".git./x",
-      "a/../.git/x",
-      "GIT~1/x",
-      "../x",
-    ], 2)
-  ) {
-    await project.write("hostile.replay", text.replace("#@ file src/greet.ts", `#@ file ${path}`));
+  const hostile = (path: string) => text.replace("#@ file src/greet.ts", `#@ file ${path}`);
+  for (const path of OUTSIDE) {
+    assert.throws(() => readRecording(hostile(path)), /names a file outside of its project/, path);
+  }
+  for (const path of sample(OUTSIDE, 1)) {
+    await project.write("hostile.replay", hostile(path));
     const { success, stderr } = await replay(project.path("hostile.replay"));
     assert.ok(!success, path);
     assert.match(new TextDecoder().decode(stderr), /names a file outside of its project/);
