@@ -1,14 +1,14 @@
 /** A worktree per session: its own tab page and engine; what differs comes back as hunks to review. In a real Neovim. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
 import { git, waitUntil } from "../support/project.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 
 const FILE = "src/greet.ts";
 
 Deno.test("a session in a worktree changes nothing here until it is merged, by review; it is removed when clean, asked about when it has files", async () => {
-  await using agent = await startAgent({
+  await using agent = await sharedAgent({
     script:
       `call read_file {"path": "${FILE}"}\n---\ncall edit_file {"path": "${FILE}", "old_str": "Hello", "new_str": "Bye"}\n---\n` +
       `call write_file {"path": "new.txt", "content": "new\\n"}\n---\n` +
