@@ -229,25 +229,6 @@ test("links that a command has made are undone, and a file that has become one s
   assert.equal(await Deno.readLink(project.path("b.txt")), "a.txt");
 });
 
-Deno.test("where only Deno's permissions hold the engine, an undo says which link it cannot bring back", async () => {
-  await using agent = await sharedAgent({
-    script: "say Nothing yet.",
-    project: { "a.txt": A },
-    options: `sandbox = "off"`,
-    lua: APPROVE,
-  });
-  const { nvim, project } = agent;
-  await Deno.symlink("a.txt", project.path("link"));
-  await turn(agent, call("run_terminal_command", { command: "rm link a.txt" }));
-  await say(agent, "undo", "undid turn 1 in part: link skipped (see quickfix)");
-  assert.equal(await project.read("a.txt"), A);
-  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
-  assert.equal(
-    await nvim.lua<string>("return vim.fn.getqflist()[1].text"),
-    "the symbolic link to a.txt cannot be made: no sandbox of the operating system confines the engine",
-  );
-});
-
 test("restore: choose a turn, look, agree; the list of changes", async (agent) => {
   await agent.nvim.lua(`vim.ui.select = function(items, options, done)
     _G.labels = vim.tbl_map(options.format_item, items)
@@ -376,21 +357,7 @@ Deno.test("while an approval waits, undo names it and what to do", async () => {
   await say(agent, "undo", "undid turn 1: 1 file restored");
 });
 
-Deno.test("after a restart of the engine the stored session shows the list, and is undone", async () => {
-  await using agent = await sharedAgent({ script: "", project: { "a.txt": A }, lua: APPROVE });
-  const { nvim, project } = agent;
-  await turn(agent, EDIT);
-  await endEngines(agent);
-  await nvim.command("edit a.txt");
-  await nvim.command("Agent resume");
-  await waitUntil("the list of files", async () => (await transcript(nvim)).includes("  M a.txt  +1 −1"));
-  await nvim.keys("<Esc>");
-  await say(agent, "undo", "undid turn 1: 1 file restored");
-  assert.equal(await project.read("a.txt"), A);
-  assert.equal((await lines(agent, "a.txt"))[1], "two");
-});
-
-Deno.test("a session that is opened again, and its fork, show which turns were undone", async () => {
+Deno.test("after a restart of the engine the stored session and its fork show the lists, and which turns were undone; it is undone", async () => {
   await using agent = await sharedAgent({ script: "", project: { "a.txt": A, "b.txt": A }, lua: APPROVE });
   const { nvim, project } = agent;
   await turn(agent, EDIT);
@@ -403,6 +370,7 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   const [first, second] = ["Changed 1 file  +1 −1", "Changed 1 file, undone  +1 −1"];
   await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
   await endEngines(agent);
+  await nvim.command("edit a.txt");
   await nvim.command("Agent resume");
   await nvim.waitForScreen(/Changed 2 files, undone in part +\+2 −1/);
   await waitForLists(agent, [first, second, "Changed 2 files, undone in part  +2 −1"]);
@@ -413,7 +381,13 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   await say(agent, "undo 2", "undid turn 2: 1 file restored");
   await project.write("a.txt", left);
   await say(agent, "undo 3", "undid turn 3: 1 file restored");
+  assert.equal(await project.read("a.txt"), A.replace("two", "TWO"));
+  assert.equal((await lines(agent, "a.txt"))[2], "three");
   await nvim.waitForScreen(/Changed 2 files, undone +\+2 −1/);
+  await say(agent, "undo 1", "undid turn 1: 1 file restored");
+  assert.equal(await project.read("a.txt"), A);
+  assert.equal((await lines(agent, "a.txt"))[1], "two");
+  await say(agent, "redo", "redid turn 1: 1 file restored");
   await nvim.command("Agent fork");
   await waitForLists(agent, [first, second, "Changed 2 files, undone  +2 −1"], 2);
   await nvim.keys("<Esc>");
@@ -422,5 +396,24 @@ Deno.test("a session that is opened again, and its fork, show which turns were u
   await pressOn(nvim, "✓ edit", "gru");
   await nvim.waitFor(
     `vim.fn.execute("messages"):find("only the original session can undo this call", 1, true)`,
+  );
+});
+
+Deno.test("where only Deno's permissions hold the engine, an undo says which link it cannot bring back", async () => {
+  await using agent = await sharedAgent({
+    script: "say Nothing yet.",
+    project: { "a.txt": A },
+    options: `sandbox = "off"`,
+    lua: APPROVE,
+  });
+  const { nvim, project } = agent;
+  await Deno.symlink("a.txt", project.path("link"));
+  await turn(agent, call("run_terminal_command", { command: "rm link a.txt" }));
+  await say(agent, "undo", "undid turn 1 in part: link skipped (see quickfix)");
+  assert.equal(await project.read("a.txt"), A);
+  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
+  assert.equal(
+    await nvim.lua<string>("return vim.fn.getqflist()[1].text"),
+    "the symbolic link to a.txt cannot be made: no sandbox of the operating system confines the engine",
   );
 });
