@@ -28,6 +28,43 @@ async function said(agent: RunningAgent): Promise<readonly string[]> {
   return (await transcript(agent.nvim)).filter((line) => /branch/.test(line));
 }
 
+Deno.test("without the option no branch is made", async () => {
+  await using agent = await share("say Hi.", NO_BRANCH);
+  await agent.nvim.command("Agent Hello");
+  await waitForChat(agent.nvim, "Hi.");
+  await waitForTurn(agent.nvim);
+  assert.equal(await branch(agent), "main");
+  assert.deepEqual(await agentBranches(agent), []);
+});
+
+Deno.test("after a switch and an edit outside the next message tells git's state of that moment", async () => {
+  await using agent = await share("say Hm.\nrepeat", NO_BRANCH);
+  const { nvim, project, server } = agent;
+  const told = async () => {
+    const before = server.requests.length;
+    await say(nvim, "Go on");
+    await waitUntil("the model is asked", () => server.requests.length > before);
+    await waitForTurn(nvim);
+    const { content } = objects(server.requests.at(-1)?.body.messages).at(-1) ?? {};
+    return (string(content) ?? "").split("\n").filter((line) => line.startsWith("Git: "));
+  };
+  await nvim.command("Agent open");
+  await waitUntil("the branch is told", async () => (await told()).includes("Git: branch main"));
+  await git(project.root, "switch", "--quiet", "--create", "elsewhere");
+  await project.write("new.ts", "1\n");
+  const lines: string[] = [];
+  await waitUntil("the other branch is told", async () => {
+    lines.push(...await told());
+    return lines.includes("Git: branch elsewhere");
+  });
+  // A busy machine may know less in time, but never something else.
+  const rest = new Set(lines).difference(new Set(["Git: branch elsewhere", "Git: uncommitted: ?? new.ts"]));
+  assert.deepEqual(
+    [...rest].filter((line) => !/^Git: (?:branch|uncommitted files) unknown now$/.test(line)),
+    [],
+  );
+});
+
 Deno.test("the first message makes a branch; changes stay, undo is of the files, a resume says what is checked out", async () => {
   await using agent = await share(
     'call read_file {"path": "src/greet.ts"}\n' +
@@ -80,43 +117,6 @@ Deno.test("the first message makes a branch; changes stay, undo is of the files,
   assert.deepEqual(await agentBranches(agent), [made]);
 });
 
-Deno.test("without the option no branch is made", async () => {
-  await using agent = await share("say Hi.", NO_BRANCH);
-  await agent.nvim.command("Agent Hello");
-  await waitForChat(agent.nvim, "Hi.");
-  await waitForTurn(agent.nvim);
-  assert.equal(await branch(agent), "main");
-  assert.deepEqual(await agentBranches(agent), []);
-});
-
-Deno.test("after a switch and an edit outside the next message tells git's state of that moment", async () => {
-  await using agent = await share("say Hm.\nrepeat", NO_BRANCH);
-  const { nvim, project, server } = agent;
-  const told = async () => {
-    const before = server.requests.length;
-    await say(nvim, "Go on");
-    await waitUntil("the model is asked", () => server.requests.length > before);
-    await waitForTurn(nvim);
-    const { content } = objects(server.requests.at(-1)?.body.messages).at(-1) ?? {};
-    return (string(content) ?? "").split("\n").filter((line) => line.startsWith("Git: "));
-  };
-  await nvim.command("Agent open");
-  await waitUntil("the branch is told", async () => (await told()).includes("Git: branch main"));
-  await git(project.root, "switch", "--quiet", "--create", "elsewhere");
-  await project.write("new.ts", "1\n");
-  const lines: string[] = [];
-  await waitUntil("the other branch is told", async () => {
-    lines.push(...await told());
-    return lines.includes("Git: branch elsewhere");
-  });
-  // A busy machine may know less in time, but never something else.
-  const rest = new Set(lines).difference(new Set(["Git: branch elsewhere", "Git: uncommitted: ?? new.ts"]));
-  assert.deepEqual(
-    [...rest].filter((line) => !/^Git: (?:branch|uncommitted files) unknown now$/.test(line)),
-    [],
-  );
-});
-
 Deno.test("where no branch can be made it is said once, and the turn goes on", async () => {
   await using agent = await share("say Hi.\n---\nsay Hi again.");
   const { nvim, project } = agent;
@@ -153,13 +153,6 @@ Deno.test("a session without a message has no branch, its first message does, al
   assert.equal((await agentBranches(agent)).length, 1);
 });
 
-Deno.test("an impossible prefix is told", async () => {
-  await using agent = await share("say Hi.", 'sessions = { git_branch = "../up" }');
-  await agent.nvim.command("Agent Hello");
-  await waitForChat(agent.nvim, "git_branch: must be the beginning of a branch's name");
-  assert.deepEqual(await agentBranches(agent), []);
-});
-
 Deno.test("of several roots the project's alone gets a branch; nothing is switched under a running turn", async () => {
   await using lib = await scratch({ "lib.ts": "" }, { git: true });
   await using agent = await share(
@@ -180,4 +173,11 @@ Deno.test("of several roots the project's alone gets a branch; nothing is switch
   await waitForChat(nvim, "Second.");
   assert.equal(await branch(agent), first);
   server.release("here");
+});
+
+Deno.test("an impossible prefix is told", async () => {
+  await using agent = await share("say Hi.", 'sessions = { git_branch = "../up" }');
+  await agent.nvim.command("Agent Hello");
+  await waitForChat(agent.nvim, "git_branch: must be the beginning of a branch's name");
+  assert.deepEqual(await agentBranches(agent), []);
 });
