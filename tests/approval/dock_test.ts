@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { COMMAND_LEVELS } from "../../denops/agent/protocol/commands.ts";
 import type { ChildNvim } from "../support/nvim.ts";
+import { waitUntil } from "../support/project.ts";
 import { type Editor, receive, sharedEditor } from "../support/shared_editor.ts";
 
 const FILE = {
@@ -208,9 +209,11 @@ Deno.test("without a chat in view an approval gives way to the line that is writ
   const [first = 0, tabs = 0] = rows(nvim, "╭ Approval", "[No Name]");
   assert.ok(first > 12 && tabs === 0, nvim.text());
   await nvim.keys("<Esc>20GA at the end");
-  await nvim.waitForScreen((screen) =>
-    screen.includes("code 20 at the end") && screen.includes("╭ Approval")
-  );
+  await waitUntil("the line and the approval", async () => {
+    // A key closes the message above the line once it could be read.
+    await nvim.keys("<End>");
+    return ["code 20 at the end", "╭ Approval"].every((part) => nvim.text().includes(part));
+  });
   const [second = 0] = rows(nvim, "╭ Approval");
   assert.ok(second === 1, nvim.text());
   assert.ok(height(nvim) <= 8, nvim.text());

@@ -1,8 +1,7 @@
 /** The chat survives what people do to windows and buffers. No engine is needed. */
 import assert from "node:assert/strict";
-import { PLUGIN } from "../support/agent.ts";
-import { ChildNvim } from "../support/nvim.ts";
-import { scratch } from "../support/project.ts";
+import type { ChildNvim } from "../support/nvim.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 import { type Editor, receive, sharedEditor } from "../support/shared_editor.ts";
 
 const TEXT = `vim.o.number = true
@@ -109,44 +108,65 @@ Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
   await nvim.waitForScreen((text) => text.includes("a draft") && text.includes("and the second"));
 });
 
-/** A Neovim of its own, whose first chat has the number 1. */
-async function startNew(layout: string, cwd: string): Promise<ChildNvim> {
-  const lua = `vim.g.agent = { ui = { layout = "${layout}" } }\n${TEXT}`;
-  const nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 90, lines: 24, cwd, lua });
-  await nvim.lua(`require("agent.client").send = function() end`);
-  return nvim;
-}
-
 Deno.test("a session file brings no dead windows back, whether sessionoptions has localoptions or not", async () => {
   await using folder = await scratch();
-  await using nvim = await startNew("right", folder.root);
+  await using editor = await start("right");
+  // It never had the chat whose name the file has.
+  await using another = await start("right");
+  const [{ nvim }, { nvim: other }] = [editor, another];
+  for (const each of [nvim, other]) await each.command(`cd ${folder.root}`);
   for (
     const [layout, options] of [["right", "-"], ["tab", "-"], ["right", "+"], ["current", "+"]] as const
   ) {
     const what = `${layout} ${options}localoptions`;
-    await nvim.lua(`require("agent").setup({ ui = { layout = "${layout}" } })`);
+    for (const each of [nvim, other]) {
+      await each.lua(`require("agent").setup({ ui = { layout = "${layout}" } })`);
+    }
     await nvim.command("Agent hello");
     await nvim.command(`set sessionoptions${options}=localoptions`);
     await nvim.command("mksession! Session.vim");
-    // In the same Neovim, whose chat has the names that the file has, and in a new one.
-    await using other = await startNew(layout, folder.root);
-    for (const [each, again] of [[nvim, "Agent"], [other, "Agent hello"]] as const) {
-      await each.command("source Session.vim");
+    const number = await nvim.lua<number>(`return require("agent.chat").current().id`);
+    const next = await closeChats(other) + 1;
+    await nvim.lua(CHANGED_SESSION, { [`chat%-${number}`]: `chat-${next}` }, "Other.vim");
+    // In the same Neovim, whose chat has the names that the file has, and in one whose next chat will have them.
+    for (
+      const [each, file, again, chat] of [
+        [nvim, "Session.vim", "Agent", number],
+        [other, "Other.vim", "Agent hello", next],
+      ] as const
+    ) {
+      await each.command(`source ${file}`);
       await each.waitFor(`#vim.api.nvim_list_wins() == 1`);
       assert.deepEqual(await windows(each), ALONE, what);
       await each.command(again);
       await each.waitForScreen("❯ hello");
-      assert.deepEqual((await windows(each)).slice(-2), ["chat-1", "chat-1-input"], what);
+      const shown = [`chat-${chat}`, `chat-${chat}-input`];
+      assert.deepEqual((await windows(each)).slice(-2), shown, what);
     }
     // Files of earlier versions have other names.
-    await nvim.lua(`local text = vim.fn.readblob("Session.vim")
-      text = text:gsub("chat%-1%-input", "input/1"):gsub("chat%-1", "chat/1")
-      assert(io.open("Session.vim", "wb")):write(text):close()`);
+    const names = { [`chat%-${number}%-input`]: `input/${number}`, [`chat%-${number}`]: `chat/${number}` };
+    await nvim.lua(CHANGED_SESSION, names, "Session.vim");
     await nvim.command("source Session.vim");
     await nvim.waitFor(`#vim.api.nvim_list_wins() == 1`);
     assert.deepEqual(await windows(nvim), ALONE, what);
   }
 });
+
+/** Writes the session's file with other names, the longest first. */
+const CHANGED_SESSION = `local names, file = ...
+  local text, all = vim.fn.readblob("Session.vim"), vim.tbl_keys(names)
+  table.sort(all, function(one, other) return #one > #other end)
+  for _, name in ipairs(all) do text = text:gsub(name, (names[name]:gsub("%%", "%%%%"))) end
+  assert(io.open(file, "wb")):write(text):close()`;
+
+/** Closes all chats and wipes their buffers. @returns the number of the newest chat that there ever was */
+async function closeChats(nvim: ChildNvim): Promise<number> {
+  return await nvim.lua(`local chats = require("agent.chat")
+    chats.new()
+    local newest = chats.current().id
+    vim.iter(chats.list()):each(chats.close)
+    return newest`);
+}
 
 const FILES = { "a.txt": "a text of the user's\n", "b.txt": "one\ntwo\nthree\n" };
 const DRAFT = "a draft";
@@ -328,6 +348,11 @@ Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys
     await nvim.keys(`${key}`);
     await nvim.waitForScreen(`agent: ${told}`);
   }
+  // It would cover the next test's screen.
+  await waitUntil("the message to close", async () => {
+    await nvim.keys("<Esc>");
+    return !nvim.text().includes("agent: no ");
+  });
 });
 
 Deno.test("the hint names the keys of the mode, and none of them is cut", async () => {
@@ -403,7 +428,11 @@ Deno.test("without a chat in view an approval does not hide the line that is wri
   await nvim.command("Agent! hello");
   await nvim.keys("20o<Esc>GaWhile I type");
   await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
-  await nvim.waitForScreen((text) => text.includes("write .env") && text.includes("While I type"));
+  await waitUntil("the line and the approval", async () => {
+    // A key closes the message above the line once it could be read.
+    await nvim.keys("<End>");
+    return ["write .env", "While I type"].every((part) => nvim.text().includes(part));
+  });
 });
 
 for (
