@@ -1,8 +1,8 @@
 /** <C-c>: at once on screen, at the model's server too, and nothing is lost. */
 import assert from "node:assert/strict";
-import { PLUGIN, type RunningAgent } from "../support/agent.ts";
+import { GREET, PLUGIN, type RunningAgent } from "../support/agent.ts";
 import { chatShows, pressStop, say, transcript, waitForChat } from "../support/chat.ts";
-import { endEngines, inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
+import { inOneNeovim, sharedAgent } from "../support/shared_agent.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { ENGINE, marked } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
@@ -27,7 +27,16 @@ function lastBody({ server }: RunningAgent): string {
   return JSON.stringify(server.requests.at(-1)?.body);
 }
 
-const OPTIONS = { script: "", group: "stop", options: `rules = { allow = { "run(sleep *)" } }` };
+/** Whoever asks for the key waits while nobody has written it. */
+const OPTIONS = {
+  script: "",
+  group: "stop",
+  options: `rules = { allow = { "run(sleep *)" } }`,
+  lua: `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
+    providers = { test = { api_key = "cmd:cat key" } },
+  })`,
+  project: { ...GREET, key: "sk-late\n" },
+};
 const test = inOneNeovim(OPTIONS);
 
 async function begin({ nvim, server }: RunningAgent, script: string): Promise<void> {
@@ -35,19 +44,30 @@ async function begin({ nvim, server }: RunningAgent, script: string): Promise<vo
   await nvim.command("Agent Hello");
 }
 
-Deno.test("right after sending, when not even the supervisor is there: shown at once", async () => {
-  // The first test of the file: later ones find a supervisor.
+Deno.test("right after sending, when not even the supervisor is there, and while the engine is starting: shown at once", async () => {
+  // The first test of the file: later ones find a supervisor, and its engine.
   await using agent = await sharedAgent(OPTIONS);
-  const { nvim, server } = agent;
+  const { nvim, server, project } = agent;
+  await Deno.remove(project.path("key"));
+  assert.ok((await new Deno.Command("mkfifo", { args: [project.path("key")] }).output()).success);
   assert.equal(await nvim.lua(`return require("agent.client").host() == nil`), true, "no supervisor runs");
   await nvim.command("Agent Hello");
   await nvim.waitForScreen("❯ Hello");
   await pressStop(nvim, "· stopping");
   await waitForChat(nvim, "Hello (not sent) Stopped.");
   await nvim.waitFor(`require("agent.chat").current().input:text() == "Hello"`);
+
+  // The engine waits for the key: the model is never asked.
   await nvim.keys("cc<Esc>");
+  await nvim.command("Agent Hello again");
+  await nvim.waitForScreen("· working");
+  await stop(agent);
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Hello again"`);
+  await nvim.keys("cc<Esc>");
+  await project.write("key", "sk-late\n");
   await goesOn(agent);
   assert.equal(server.requests.length, 1);
+  assert.equal(server.requests[0]?.headers.authorization, "Bearer sk-late");
 });
 
 test("in the middle of text: the connection is closed, the text is kept and the model knows it", async (agent) => {
@@ -117,26 +137,6 @@ test("while a retry waits: the countdown is over", async (agent) => {
   assert.ok(!chatShows(nvim.text(), "Retrying"));
   assert.equal(server.requests.length, 1);
   await goesOn(agent);
-});
-
-/** Whoever asks for the key waits until somebody writes it. */
-const SLOW_KEY = `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
-  providers = { test = { api_key = "cmd:cat key" } },
-})`;
-
-test("while the engine is starting: the model is never asked", async (agent) => {
-  const { nvim, server, project } = agent;
-  await nvim.lua(`${SLOW_KEY} require("agent").setup({})`);
-  assert.ok((await new Deno.Command("mkfifo", { args: [project.path("key")] }).output()).success);
-  await nvim.command("Agent Hello");
-  await nvim.waitForScreen("· working");
-  await stop(agent);
-  await nvim.waitFor(`require("agent.chat").current().input:text() == "Hello"`);
-  await nvim.keys("cc<Esc>");
-  await project.write("key", "sk-late\n");
-  await goesOn(agent);
-  assert.equal(server.requests.length, 1);
-  assert.equal(server.requests[0]?.headers.authorization, "Bearer sk-late");
 });
 
 test("messages that wait come back to the input, in their order", async (agent) => {
@@ -217,8 +217,6 @@ const GONE = "The engine stopped (it did not react to a stop within 5 s).";
 test(
   "an engine that hangs: the turn ends at once, and the next message gets a new engine",
   async (agent) => {
-    // Only the engine of this test is to hang.
-    await endEngines(agent);
     await begin(agent, "say The first half of the answer\nwait here\nsay and never the second.");
     const { nvim, server } = agent;
     await waitForChat(nvim, "The first half of the answer");
