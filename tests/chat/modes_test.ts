@@ -12,8 +12,16 @@ import { treeOf } from "../support/trees.ts";
 
 const OPTIONS = "sessions = { title = false }";
 
+/** Tests with the same options share an engine. It allows much, which a mode forbids. */
+const ALLOWING =
+  'shell = { commands = "project" }, rules = { allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" } }';
+
 /** A program that the tests share, with more options of the user's. */
-async function start(script: string, options = "", more: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+async function start(
+  script: string,
+  options = ALLOWING,
+  more: Partial<AgentOptions> = {},
+): Promise<RunningAgent> {
   const agent = await sharedAgent({ script, options: OPTIONS, ...more });
   await agent.nvim.lua(`require("agent").setup({ ${options} })`);
   return agent;
@@ -55,7 +63,6 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
   await using agent = await start(
     // It is asked for a plan once.
     names.map((name) => name === "plan" ? `${turn}\n---\nsay None.` : turn).join("\n---\n"),
-    'shell = { commands = "project" }, rules = { allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" } }',
   );
   const { nvim, server, project } = agent;
   const before = treeOf(project.root);
@@ -124,7 +131,7 @@ Deno.test("what a review has found is a quickfix list", async () => {
 Deno.test("modes of files: the user's and the project's, within what they are based on", async () => {
   await using agent = await start(
     "expect Hi\nsay Mine it is.\n---\nnew-history\nsay Theirs.\n---\nnew-history\nsay Asked.",
-    "",
+    ALLOWING,
     {
       project: {
         ...GREET,
@@ -196,6 +203,51 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   );
   assert.deepEqual(server.problems, []);
 });
+
+/** The plugin with an engine that obeys no limit of a turn. */
+async function disobedientPlugin(): Promise<Scratch> {
+  const plugin = await copyOfPlugin();
+  const file = "denops/agent/engine/agent/turn/loop_ports.ts";
+  const text = await plugin.read(file);
+  const disobedient = text.replace(/refusalOf: \(tool.*/, "").replace("againstMode(access, mode) ??", "");
+  assert.ok(disobedient.length < text.length - 80);
+  await plugin.write(file, disobedient);
+  return plugin;
+}
+
+for (const holds of ["engine", "gate"]) {
+  Deno.test({
+    name:
+      `#look holds in the ${holds}, and a message with it waits for the end of a turn instead of steering it`,
+    // A changed engine is compiled first.
+    ignore: holds === "gate" && !IS_FULL,
+    async fn() {
+      await using stack = new AsyncDisposableStack();
+      const run = 'call run_terminal_command {"command": "ls", "access": "look"}';
+      const script = `wait here\n${run}\n---\nsay Ran.\n---\n${run}\n---\nsay Not run.`;
+      const options = `${OPTIONS}, ${ALLOWING}`;
+      const agent = stack.use(
+        holds === "engine"
+          ? await start(script)
+          : await startAgent({ script, options, plugin: stack.use(await disobedientPlugin()).root }),
+      );
+      const { nvim, server } = agent;
+      await nvim.command("Agent List the files");
+      await reached(server, "here");
+      await nvim.command("Agent! And now #look");
+      await waitForChat(nvim, "And now #look (waiting for the turn to end)");
+      server.release("here");
+      await waitForChat(nvim, "Not run.");
+      await waitForTurn(nvim);
+      const results = objects(server.requests.at(-1)?.body.messages).filter(({ role }) => role === "tool")
+        .map(({ content }) => string(content) ?? "");
+      assert.match(results[0] ?? "", /README/);
+      const refusal = holds === "engine" ? "Not run" : "Not allowed";
+      assert.ok(results[1]?.startsWith(`${refusal}: this turn only reads and searches files`), results[1]);
+      assert.deepEqual(server.problems, []);
+    },
+  });
+}
 
 const MODE = 'mode = "ask"';
 const PLAN = `
@@ -279,50 +331,3 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   assert.deepEqual([...new Set(await nvim.lua<string[]>("return _G.modes"))], ["plan"]);
   assert.deepEqual(server.problems, []);
 });
-
-/** The plugin with an engine that obeys no limit of a turn. */
-async function disobedientPlugin(): Promise<Scratch> {
-  const plugin = await copyOfPlugin();
-  const file = "denops/agent/engine/agent/turn/loop_ports.ts";
-  const text = await plugin.read(file);
-  const disobedient = text.replace(/refusalOf: \(tool.*/, "").replace("againstMode(access, mode) ??", "");
-  assert.ok(disobedient.length < text.length - 80);
-  await plugin.write(file, disobedient);
-  return plugin;
-}
-
-for (const holds of ["engine", "gate"]) {
-  Deno.test({
-    name:
-      `#look holds in the ${holds}, and a message with it waits for the end of a turn instead of steering it`,
-    // A changed engine is compiled first.
-    ignore: holds === "gate" && !IS_FULL,
-    async fn() {
-      await using stack = new AsyncDisposableStack();
-      const run = 'call run_terminal_command {"command": "ls", "access": "look"}';
-      const options = {
-        script: `wait here\n${run}\n---\nsay Ran.\n---\n${run}\n---\nsay Not run.`,
-        options: `${OPTIONS}, shell = { commands = "project" }`,
-      };
-      const agent = stack.use(
-        holds === "engine"
-          ? await sharedAgent(options)
-          : await startAgent({ ...options, plugin: stack.use(await disobedientPlugin()).root }),
-      );
-      const { nvim, server } = agent;
-      await nvim.command("Agent List the files");
-      await reached(server, "here");
-      await nvim.command("Agent! And now #look");
-      await waitForChat(nvim, "And now #look (waiting for the turn to end)");
-      server.release("here");
-      await waitForChat(nvim, "Not run.");
-      await waitForTurn(nvim);
-      const results = objects(server.requests.at(-1)?.body.messages).filter(({ role }) => role === "tool")
-        .map(({ content }) => string(content) ?? "");
-      assert.match(results[0] ?? "", /README/);
-      const refusal = holds === "engine" ? "Not run" : "Not allowed";
-      assert.ok(results[1]?.startsWith(`${refusal}: this turn only reads and searches files`), results[1]);
-      assert.deepEqual(server.problems, []);
-    },
-  });
-}
