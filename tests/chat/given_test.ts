@@ -38,6 +38,10 @@ async function start(options = "", own: Partial<AgentOptions> = {}): Promise<Run
   return agent;
 }
 
+/** Of tests that share an engine. */
+const RULED = `models = { ["*"] = { vision = true } },
+  rules = { allow = { "write(src/**)" }, ask = { "read(src/other.ts)" } }`;
+
 function test(name: string, body: (agent: RunningAgent) => Promise<void>, options = ""): void {
   Deno.test(name, async () => {
     await using agent = await start(options, { files: HERE.files });
@@ -400,7 +404,7 @@ Deno.test("a sub-command behind a slash is carried out; a prompt of that name an
 
 Deno.test("a file is edited without being read first when its lines were selected, wherever Neovim works", async () => {
   const edit = { path: "src/greet.ts", old_str: "Hello", new_str: "Welcome" };
-  await using agent = await start(`rules = { allow = { "write(src/**)" } }`, {
+  await using agent = await start(RULED, {
     script: `expect User's selected code from src/greet.ts:L2-L2 (already provided, do not read again):
 call edit_file ${JSON.stringify(edit)}
 ---
@@ -438,7 +442,7 @@ test("an image of the clipboard goes into the message by a key, and to a model t
   await Deno.writeTextFile(bin.path("shot.png"), "text");
   await nvim.command("Agent paste");
   await nvim.waitForScreen("agent: the clipboard has no image");
-}, 'models = { ["*"] = { vision = true } }');
+}, RULED);
 
 test("of a file that a rule asks about the user is asked, and sees what became of it", async (agent) => {
   const { nvim } = agent;
@@ -452,7 +456,7 @@ test("of a file that a rule asks about the user is asked, and sees what became o
     "▸ src/other.ts",
     "✓ read src/other.ts  handed over",
   ]);
-}, `rules = { ask = { "read(src/other.ts)" } }`);
+}, RULED);
 
 test("a message of 10,000 lines shows its first ones until it is opened; one that exceeds the window is not sent", async ({ nvim, server }) => {
   const type = async (words: string) => {
