@@ -81,6 +81,10 @@ async function rewound({ nvim }: RunningAgent, turn: number): Promise<string> {
   await nvim.waitFor(
     `${line}.session ~= ${JSON.stringify(session)} and ${line}.session and ${line}.untrusted`,
   );
+  // Turns that are not shown yet cannot be gone back to.
+  await nvim.waitFor(
+    `vim.iter(${line}.blocks):any(function(block) return block.turn == ${turn - 1} end)`,
+  );
   return await nvim.lua(`return ${line}.untrusted`);
 }
 
