@@ -208,43 +208,72 @@ test("what others did to the file before the agent's edit is no hunk", async (ag
   assert.equal((await lines(agent)).at(-1), "pulled");
 });
 
-for (
-  const [name, before, after, expected] of [
-    ["the first line deleted", FILE, FILE.replace("line 1\n", ""), [{
-      row: 1,
-      added: [],
-      removed: ["line 1"],
-    }]],
-    ["the last line deleted", FILE, FILE.replace("line 12\n", ""), [{
-      row: 12,
-      added: [],
-      removed: ["line 12"],
-    }]],
-    ["all lines deleted", "only\n", "", [{ row: 1, added: [], removed: ["only"] }]],
-    ["an empty file filled", "", "a\nb\n", [{ row: 1, added: ["a", "b"], removed: [] }]],
-    ["dos endings", "a\r\nb\r\n", "a\r\nB\r\n", [{ row: 2, added: ["B"], removed: ["b"] }]],
-    ["no final newline", "a\nb", "a\nB", [{ row: 2, added: ["B"], removed: ["b"] }]],
-    ["wide characters", "日本\nü\n", "日本語\nü\n", [{ row: 1, added: ["日本語"], removed: ["日本"] }]],
-  ] as const
-) {
-  test(`a hunk can be undone and comes back: ${name}`, async (agent) => {
-    await review(agent, turn(write(after)), async ({ nvim, project }) => {
-      await nvim.command("bwipeout a.txt");
-      await project.write("a.txt", before);
-      await nvim.command("edit a.txt");
-    });
-    const { nvim, project } = agent;
-    assert.deepEqual(await hunks(agent), expected);
+const CASES = {
+  "the first line deleted": {
+    before: FILE,
+    after: FILE.replace("line 1\n", ""),
+    expected: [{ row: 1, added: [], removed: ["line 1"] }],
+  },
+  "the last line deleted": {
+    before: FILE,
+    after: FILE.replace("line 12\n", ""),
+    expected: [{ row: 12, added: [], removed: ["line 12"] }],
+  },
+  "all lines deleted": {
+    before: "only\n",
+    after: "",
+    expected: [{ row: 1, added: [], removed: ["only"] }],
+  },
+  "an empty file filled": {
+    before: "",
+    after: "a\nb\n",
+    expected: [{ row: 1, added: ["a", "b"], removed: [] }],
+  },
+  "dos endings": {
+    before: "a\r\nb\r\n",
+    after: "a\r\nB\r\n",
+    expected: [{ row: 2, added: ["B"], removed: ["b"] }],
+  },
+  "no final newline": {
+    before: "a\nb",
+    after: "a\nB",
+    expected: [{ row: 2, added: ["B"], removed: ["b"] }],
+  },
+  "wide characters": {
+    before: "日本\nü\n",
+    after: "日本語\nü\n",
+    expected: [{ row: 1, added: ["日本語"], removed: ["日本"] }],
+  },
+};
+
+test("a hunk can be undone and comes back, whatever the file is like", async (agent) => {
+  const { nvim, project } = agent;
+  const cases = Object.entries(CASES).map(([name, row], index) => ({
+    ...row,
+    name,
+    path: `case${index}.txt`,
+  }));
+  const reads = cases.map(({ path }) => `call read_file ${JSON.stringify({ path })}`).join("\n");
+  const writes = cases.map(({ path, after }) => write(after, path)).join("\n");
+  await review(agent, [reads, writes, "say Done."].join("\n---\n"), async () => {
+    for (const { path, before } of cases) {
+      await project.write(path, before);
+      await nvim.command(`edit ${path}`);
+    }
+  });
+  for (const { name, path, before, expected } of cases) {
+    await nvim.command(`buffer ${path}`);
+    assert.deepEqual(await hunks(agent), expected, name);
     await nvim.command("edit!");
     await settledSoon(agent, 1);
-    assert.deepEqual(await hunks(agent), expected, "after :edit!");
+    assert.deepEqual(await hunks(agent), expected, `${name}, after :edit!`);
     await nvim.command("normal! G");
     await nvim.command("Agent review next");
     await nvim.command("Agent review undo hunk");
-    assert.equal(await project.read("a.txt"), before);
+    assert.equal(await project.read(path), before, name);
     await nvim.keys("u");
-    assert.deepEqual(await hunks(agent), expected, "after u");
+    assert.deepEqual(await hunks(agent), expected, `${name}, after u`);
     await nvim.command("Agent keep file");
-    assert.deepEqual(await hunks(agent), []);
-  });
-}
+    assert.deepEqual(await hunks(agent), [], name);
+  }
+});
