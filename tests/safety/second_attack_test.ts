@@ -4,13 +4,12 @@
  * (renamed folders), credentials_test (toolchains), secrets_test and replay_test (recordings).
  */
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
-import { type RunningAgent, startAgent } from "../support/agent.ts";
+import type { RunningAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { assertNoMarks } from "../support/mines.ts";
 import { surroundings } from "../../denops/agent/supervisor/project/surroundings.ts";
 import { git, scratch, waitUntil } from "../support/project.ts";
-import { sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
+import { sharedAgent } from "../support/shared_agent.ts";
 import { sample } from "../support/sample.ts";
 
 const SECRETS = { env: "canary-env-41", token: "canary-token-42", outside: "canary-outside-43" };
@@ -25,13 +24,8 @@ const PROJECT = {
 const READ_ALL = { deny_read: [], read_rules: { deny: [], ask: [] } };
 
 /** @param sandbox "auto", or "off": Deno's permissions alone */
-async function start(
-  sandbox: string,
-  script: string,
-  more: Partial<SharedOptions> = {},
-): Promise<RunningAgent> {
+async function start(sandbox: string, script: string): Promise<RunningAgent> {
   const agent = await sharedAgent({
-    ...more,
     script,
     project: PROJECT,
     options: `sessions = { title = false }, sandbox = "${sandbox}"`,
@@ -125,7 +119,10 @@ for (const sandbox of sample(["auto", "off"], 1)) {
   });
 
   Deno.test(`prompt files that are links, imports and mentions of .git: nothing of it is sent (${name})`, async () => {
-    await using agent = await start(sandbox, "say One.\n---\nsay Two.\n---\nsay Three.\n---\nsay Four.");
+    await using agent = await start(
+      sandbox,
+      "say One.\n---\nsay Two.\n---\nsay Three.\n---\nsay Four.\n---\nsay Five.",
+    );
     const { nvim } = agent;
     await nvim.command("Agent hello");
     await waitForTurn(nvim);
@@ -141,14 +138,15 @@ for (const sandbox of sample(["auto", "off"], 1)) {
   });
 
   Deno.test(`a new worktree runs no filter and no hook, and is clean (${name})`, async () => {
-    // A worktree of another test would have the name.
-    await using agent = await start(sandbox, "say There.", { hasOwnState: true });
+    await using agent = await start(sandbox, "say There.");
     const { nvim, project } = agent;
+    // No other test of the program has a worktree of this name.
+    const fix = `attacked-${sandbox}`;
     const head = (await git(project.root, "rev-parse", "HEAD")).trim();
     await git(project.root, "update-index", "--add", "--cacheinfo", `160000,${head},sub`);
     await git(project.root, "commit", "-qm", "A submodule");
-    await nvim.command("Agent new --worktree fix");
-    await waitForChat(nvim, "Worktree fix on branch agent/fix");
+    await nvim.command(`Agent new --worktree ${fix}`);
+    await waitForChat(nvim, `Worktree ${fix} on branch agent/${fix}`);
     await waitForChat(nvim, "passes through a filter (mine) are as it stores them");
     await waitForChat(nvim, "Submodules are empty folders: sub.");
     const tree = await nvim.lua<string>("return vim.fn.getcwd()");
@@ -159,15 +157,14 @@ for (const sandbox of sample(["auto", "off"], 1)) {
 
   Deno.test(`a .git that leads to another repository is not looked at, and the chat says so (${name})`, async () => {
     await using other = await scratch({ "s.txt": `${SECRETS.outside}\n` }, { git: true });
-    // A program that has looked at its own .git knows where it is.
-    await using agent = await startAgent({
-      script:
-        `call find_code_changes {"base": "HEAD"}\n---\ncall find_code_changes {"query": "canary"}\n---\nsay Done.`,
-      options: `sessions = { title = false }, sandbox = "${sandbox}"`,
-    });
-    const { nvim, project } = agent;
-    await Deno.rename(project.path(".git"), `${dirname(project.root)}/${crypto.randomUUID()}`);
-    await Deno.writeTextFile(project.path(".git"), `gitdir: ${other.path(".git")}\n`);
+    await using led = await scratch({ ...PROJECT, ".git": `gitdir: ${other.path(".git")}\n` });
+    await using agent = await start(
+      sandbox,
+      `call find_code_changes {"base": "HEAD"}\n---\ncall find_code_changes {"query": "canary"}\n---\nsay Done.`,
+    );
+    const { nvim } = agent;
+    // A program that has looked at a project's .git knows where it is: it has not seen this project.
+    await nvim.command(`cd ${led.root}`);
     await nvim.command("Agent look");
     await waitForChat(nvim, "Done.");
     assert.match((await transcript(nvim)).join(" "), /Git is not used here: /);
