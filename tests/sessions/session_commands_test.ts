@@ -6,7 +6,7 @@ import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
 import { reached } from "../support/server.ts";
-import { endEngines, sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
+import { sharedAgent, type SharedOptions } from "../support/shared_agent.ts";
 import { storeSession } from "../support/stored_session.ts";
 
 /** Not asked for a title, so that each request is one of the script's. */
@@ -66,11 +66,109 @@ async function talk(agent: RunningAgent): Promise<void> {
 
 const CLOSE_ALL = `local chats = require("agent.chat") vim.iter(chats.list()):each(chats.close)`;
 
+/** Closes the chats, and waits until no engine has a session of the project open, also none whose Neovim has died. */
+async function closeAll({ nvim, state }: RunningAgent): Promise<void> {
+  await nvim.lua(CLOSE_ALL);
+  await waitUntil("the sessions to be closed", async () => {
+    return (await storedSessions(state.root)).every(({ open }) => !open);
+  });
+}
+
+/** `_G.changed` gets the titles of sessions. */
+async function renameArchiveDelete(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  const chat = await chatNumber(agent);
+  await nvim.lua("_G.changed = {}");
+  await nvim.keys('<Esc><Cmd>Agent rename "The great renaming"<CR>');
+  await nvim.waitForScreen("The great renaming · scripted");
+  assert.deepEqual(await nvim.lua("return _G.changed"), [`${chat} The great renaming`]);
+
+  await nvim.keys("<Esc><Cmd>Agent resume<CR>");
+  await nvim.waitForScreen("agent: this session is already open");
+  assert.equal(await chatNumber(agent), chat);
+
+  await nvim.keys('<Cmd>Agent rename ""<CR>');
+  await nvim.waitForScreen("Title: The great renaming");
+  await nvim.keys("<Esc>");
+
+  await nvim.command("Agent archive");
+  await nvim.waitForScreen("archived; :Agent session archive brings it back");
+  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
+  await nvim.waitForScreen(/Sessions of this project · 1 · archived\s+.*▫ The great renaming /);
+  await nvim.keys("q");
+  await nvim.command("Agent archive");
+  await nvim.waitForScreen("no longer archived");
+
+  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
+  await nvim.waitForScreen("Delete The great renaming?");
+  await nvim.keys("1<CR>");
+  assert.equal(await nvim.lua(`return #require("agent.chat").list()`), 1);
+  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
+  await nvim.waitForScreen("Delete The great renaming?");
+  await nvim.keys("2<CR>");
+  await nvim.waitForScreen("the session is deleted");
+  await nvim.waitForScreenGone("Agent ──");
+  assert.equal(await nvim.lua(`return vim.fn.bufnr("^agent://chat-${chat}$")`), -1);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("this project has no sessions yet");
+  await nvim.command("messages clear | Agent sessions");
+  await nvim.waitFor(`vim.fn.execute("messages"):find("this project has no sessions yet", 1, true)`);
+}
+
+Deno.test("a session that is searched for, renamed, archived and deleted", async (test) => {
+  await using agent = await share(TALK, { files: ["README.md"], hasOwnState: true });
+  const { nvim } = agent;
+  await nvim.lua(`_G.changed = {}
+    vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
+      table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
+    end })`);
+  await talk(agent);
+  const first = await chatNumber(agent);
+  // A session and its first title may arrive together.
+  assert.deepEqual(
+    (await nvim.lua<string[]>("return _G.changed")).filter((change) => change !== `${first} `),
+    [`${first} rename greet to salute`],
+  );
+
+  await test.step("a search fills the quickfix list; an entry opens its session at the turn", async () => {
+    await nvim.keys("<Esc>");
+    await nvim.lua(CLOSE_ALL);
+    assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat-*[0-9]$')"), -1);
+    await nvim.command('Agent! sessions "Edited greet"');
+    await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
+    const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
+      "return vim.fn.getqflist({ title = true, items = true })",
+    );
+    assert.equal(list.title, "Agent: Edited greet");
+    assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
+    for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
+      await nvim.keys(jump);
+      await waitForChat(nvim, "rename greet to salute");
+      await nvim.waitFor(`vim.bo.filetype == "agent"`);
+      assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "rename greet to salute");
+    }
+    // The file is where it was, under the chat.
+    await nvim.keys("q");
+    assert.equal(await nvim.lua(`return vim.fn.bufwinnr("README.md") > 0`), true);
+    assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+
+    await nvim.command("cclose");
+    await nvim.keys('<Cmd>Agent sessions "Half answer"<CR>');
+    await nvim.waitForScreen(/rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
+    await nvim.keys("<CR>");
+    await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
+    await nvim.command("Agent sessions nowhere_at_all");
+    await nvim.waitForScreen("no session has nowhere_at_all");
+  });
+
+  await test.step("rename, archive and delete", () => renameArchiveDelete(agent));
+});
+
 Deno.test("two Neovims on one project", async (test) => {
-  await using first = await share(TALK, { hasOwnState: true });
+  await using first = await share(TALK);
   await talk(first);
   const before = await lines(first);
-  await endEngines(first);
+  await closeAll(first);
   await using second = await startAgent({
     ...{ script: "", options: OPTIONS, beside: first },
     files: ["README.md"],
@@ -164,7 +262,7 @@ Deno.test("two Neovims on one project", async (test) => {
     await waitForChat(second.nvim, "The first half");
     second.nvim.kill("SIGKILL");
     await second.nvim.exited;
-    await endEngines(first);
+    await closeAll(first);
     await first.nvim.command("Agent resume");
     await waitForChat(first.nvim, "Interrupted before its end.");
     assert.deepEqual(await transcript(first.nvim), [
@@ -173,96 +271,6 @@ Deno.test("two Neovims on one project", async (test) => {
       `Interrupted before its end. Send "continue" to go on.`,
     ]);
   });
-});
-
-/** `_G.changed` gets the titles of sessions. */
-async function renameArchiveDelete(agent: RunningAgent): Promise<void> {
-  const { nvim } = agent;
-  const chat = await chatNumber(agent);
-  await nvim.lua("_G.changed = {}");
-  await nvim.keys('<Esc><Cmd>Agent rename "The great renaming"<CR>');
-  await nvim.waitForScreen("The great renaming · scripted");
-  assert.deepEqual(await nvim.lua("return _G.changed"), [`${chat} The great renaming`]);
-
-  await nvim.keys("<Esc><Cmd>Agent resume<CR>");
-  await nvim.waitForScreen("agent: this session is already open");
-  assert.equal(await chatNumber(agent), chat);
-
-  await nvim.keys('<Cmd>Agent rename ""<CR>');
-  await nvim.waitForScreen("Title: The great renaming");
-  await nvim.keys("<Esc>");
-
-  await nvim.command("Agent archive");
-  await nvim.waitForScreen("archived; :Agent session archive brings it back");
-  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen(/Sessions of this project · 1 · archived\s+.*▫ The great renaming /);
-  await nvim.keys("q");
-  await nvim.command("Agent archive");
-  await nvim.waitForScreen("no longer archived");
-
-  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
-  await nvim.waitForScreen("Delete The great renaming?");
-  await nvim.keys("1<CR>");
-  assert.equal(await nvim.lua(`return #require("agent.chat").list()`), 1);
-  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
-  await nvim.waitForScreen("Delete The great renaming?");
-  await nvim.keys("2<CR>");
-  await nvim.waitForScreen("the session is deleted");
-  await nvim.waitForScreenGone("Agent ──");
-  assert.equal(await nvim.lua(`return vim.fn.bufnr("^agent://chat-${chat}$")`), -1);
-  await nvim.command("Agent resume");
-  await nvim.waitForScreen("this project has no sessions yet");
-  await nvim.command("messages clear | Agent sessions");
-  await nvim.waitFor(`vim.fn.execute("messages"):find("this project has no sessions yet", 1, true)`);
-}
-
-Deno.test("a session that is searched for, renamed, archived and deleted", async (test) => {
-  await using agent = await share(TALK, { files: ["README.md"], hasOwnState: true });
-  const { nvim } = agent;
-  await nvim.lua(`_G.changed = {}
-    vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
-      table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
-    end })`);
-  await talk(agent);
-  const first = await chatNumber(agent);
-  // A session and its first title may arrive together.
-  assert.deepEqual(
-    (await nvim.lua<string[]>("return _G.changed")).filter((change) => change !== `${first} `),
-    [`${first} rename greet to salute`],
-  );
-
-  await test.step("a search fills the quickfix list; an entry opens its session at the turn", async () => {
-    await nvim.keys("<Esc>");
-    await nvim.lua(CLOSE_ALL);
-    assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat-*[0-9]$')"), -1);
-    await nvim.command('Agent! sessions "Edited greet"');
-    await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
-    const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
-      "return vim.fn.getqflist({ title = true, items = true })",
-    );
-    assert.equal(list.title, "Agent: Edited greet");
-    assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
-    for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
-      await nvim.keys(jump);
-      await waitForChat(nvim, "rename greet to salute");
-      await nvim.waitFor(`vim.bo.filetype == "agent"`);
-      assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "rename greet to salute");
-    }
-    // The file is where it was, under the chat.
-    await nvim.keys("q");
-    assert.equal(await nvim.lua(`return vim.fn.bufwinnr("README.md") > 0`), true);
-    assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
-
-    await nvim.command("cclose");
-    await nvim.keys('<Cmd>Agent sessions "Half answer"<CR>');
-    await nvim.waitForScreen(/rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
-    await nvim.keys("<CR>");
-    await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
-    await nvim.command("Agent sessions nowhere_at_all");
-    await nvim.waitForScreen("no session has nowhere_at_all");
-  });
-
-  await test.step("rename, archive and delete", () => renameArchiveDelete(agent));
 });
 
 Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
