@@ -6,6 +6,7 @@ import { transcript, waitForChat } from "../support/chat.ts";
 import { MINED_PATH } from "../support/mines.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
+import { IS_FULL } from "../support/sample.ts";
 import { endEngines, inOneNeovim } from "../support/shared_agent.ts";
 
 async function report(agent: Pick<RunningAgent, "nvim">): Promise<string> {
@@ -169,32 +170,36 @@ test(
   },
 );
 
-const WRONG = [
-  { option: `providers = { test = { api_key = "cmd :pass" } }`, error: "providers.test.api_key must be" },
+/** Wrong options, and their errors. Those of a row are tried at once; with `--full` each is tried alone. */
+const WRONG: readonly Readonly<Record<string, string>>[] = [
   {
-    option: `providers = { test = { headers = { a = function() end } } }`,
-    error: "providers.test.headers.a must not be a function",
+    '{ providers = { test = { api_key = "cmd :pass" } } }': "providers.test.api_key must be",
+    '{ hooks = { Stop = { { hooks = {}, "a" } } } }':
+      "hooks.Stop.1 must be a list or a table with names, not both",
+    '{ providers = { test = { api_kye = "env:A" } } }': "did you mean api_key?",
+    "{ ui = { witdh = 3 } }": "did you mean ui.width?",
   },
   {
-    option: `hooks = { Stop = { { hooks = {}, "a" } } }`,
-    error: "hooks.Stop.1 must be a list or a table with names, not both",
+    "{ providers = { test = { headers = { a = function() end } } } }":
+      "providers.test.headers.a must not be a function",
+    "{ shell = { write = { 1 } } }": "shell.write.0: must be a string",
+    '{ rules = { deny = { "nothing" } } }': "Not a rule: nothing",
+    '{ mode = "nobody" }': "Unknown mode: nobody",
   },
-  { option: `providers = { test = { api_kye = "env:A" } }`, error: "did you mean api_key?" },
-  { option: `shell = { write = { 1 } }`, error: "shell.write.0: must be a string" },
-  { option: `rules = { deny = { "nothing" } }`, error: "Not a rule: nothing" },
-  { option: `mode = "nobody"`, error: "Unknown mode: nobody" },
-  { option: `ui = { witdh = 3 }`, error: "did you mean ui.width?" },
 ];
 
 shared("health: with a wrong option, its error comes first and the sandboxes are checked", async (agent) => {
-  for (const { option, error } of WRONG) {
-    await agent.nvim.lua(`require("agent").setup({ ${option} })`);
+  const alone = WRONG.flatMap((row) => Object.entries(row).map(([option, error]) => ({ [option]: error })));
+  for (const row of IS_FULL ? alone : WRONG) {
+    const options = Object.keys(row).join(", ");
+    await agent.nvim.lua(`require("agent").setup(vim.tbl_deep_extend("force", {}, ${options}))`);
     const text = await report(agent);
     const [first = ""] = /^agent: (\w.*)$/m.exec(text)?.slice(1) ?? [];
     assert.ok(first.startsWith("options"), text);
-    assert.ok(section(text, "options").join(" ").includes(error), `${error}\n${text}`);
+    const told = section(text, "options").join(" ");
+    for (const error of Object.values(row)) assert.ok(told.includes(error), `${error}\n${text}`);
     for (const name of ["sandbox of the engine", "sandbox of commands"]) {
-      assert.match(section(text, name)[0] ?? "", /OK bubblewrap/, `${error}\n${text}`);
+      assert.match(section(text, name)[0] ?? "", /OK bubblewrap/, `${options}\n${text}`);
     }
     assert.ok(section(text, "hidden from commands").length > 0, text);
   }
