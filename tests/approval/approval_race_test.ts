@@ -52,9 +52,11 @@ const RACES: readonly Race[] = [
   },
 ];
 
-const script = (at: number) =>
-  `new-history\ncall write_file {"path": "${at}/keys/id_new", "content": "written by the model\\n"}\n---\n` +
-  `say That was all.`;
+/** One message with a call for each race. */
+const SCRIPT = `${
+  RACES.map((_, at) => `call write_file {"path": "${at}/keys/id_new", "content": "written by the model\\n"}`)
+    .join("\n")
+}\n---\nsay That was all.`;
 
 for (const level of LEVELS) {
   Deno.test({
@@ -66,28 +68,34 @@ for (const level of LEVELS) {
         "outside/secret.txt": "a secret\n",
         "state/.keep": "",
       });
-      await using server = await ModelServer.start("");
+      await using server = await ModelServer.start(SCRIPT);
       const root = base.path("proj");
       const setup = { level, root, stateDir: base.path("state"), baseUrl: `${server.url}/v1` };
-      let meanwhile = () => Promise.resolve();
-      await using project = await openProject(setup, OPTION.allowOnce, () => meanwhile());
+      const left = [...RACES.entries()];
+      const meanwhile = async () => {
+        const [at, race] = left.shift() ?? [];
+        await race?.meanwhile(base, `proj/${at}`);
+      };
+      await using project = await openProject(setup, OPTION.allowOnce, meanwhile);
+      await project.play("Write it.");
+
+      assert.deepEqual(
+        project.asked.map(({ title }) => title),
+        RACES.map((_, at) => `write ${at}/keys/id_new`),
+      );
+      const results = server.requests[1]?.text.split("\n") ?? [];
+      assert.equal(results.length, RACES.length);
       for (const [at, race] of RACES.entries()) {
         await t.step(`after the question ${race.name}: nothing is written`, async () => {
-          const before = project.asked.length;
-          server.restart(script(at));
-          meanwhile = () => race.meanwhile(base, `proj/${at}`);
-          await project.play("Write it.");
-
-          assert.equal(project.asked.length, before + 1);
-          assert.match(server.requests[1]?.text ?? "", race.says);
-          assert.deepEqual(await namesIn(base.path("outside")), ["secret.txt"]);
-          assert.equal(await base.read("outside/secret.txt"), "a secret\n");
+          assert.match(results[at] ?? "", race.says);
           for (const folder of ["keys", "old"]) {
             const file = await base.read(`proj/${at}/${folder}/id_new`).catch(() => "");
             assert.doesNotMatch(file, /written by the model/);
           }
         });
       }
+      assert.deepEqual(await namesIn(base.path("outside")), ["secret.txt"]);
+      assert.equal(await base.read("outside/secret.txt"), "a secret\n");
     },
   });
 }
