@@ -84,18 +84,6 @@ testFiles(
   },
 );
 
-testFiles("keep all settles everything", async (agent) => {
-  await review(agent, FILES);
-  const { nvim, project } = agent;
-  await nvim.command("Agent keep all");
-  await settledSoon(agent, 0);
-  assert.deepEqual((await ask(agent)).files, []);
-  assert.equal(await project.read("a.txt"), TWO);
-  assert.equal(await exists(project.path("gone.txt")), false);
-  await nvim.command("Agent keep all");
-  await nvim.waitForScreen("nothing to review");
-});
-
 /** Whether the quickfix list has this title and as many entries, and its window is open. */
 function listed(title: string, size: number, isOpen: boolean): string {
   return `(function()
@@ -104,20 +92,33 @@ function listed(title: string, size: number, isOpen: boolean): string {
   end)()`;
 }
 
-for (const [verb, done] of [["keep", "kept"], ["undo", "undid"]] as const) {
-  testFiles(`${verb} all says what it did, and the list of the review closes`, async (agent) => {
-    await review(agent, FILES);
-    const { nvim } = agent;
-    await nvim.command("call setqflist([]) | Agent review");
-    await nvim.waitFor("#vim.fn.getqflist() == 5");
-    await nvim.waitFor(listed("Agent review", 5, true));
-    await nvim.command("messages clear");
-    await nvim.command(`Agent review ${verb} all`);
-    await nvim.waitForScreen(`agent: ${done} the changes of 4 files`);
-    await nvim.waitFor(listed("Agent review", 0, false));
-    assert.deepEqual((await ask(agent)).files, []);
-  });
+/** Keeps or undoes all that the agent has changed, with the list open. */
+async function settleAll(agent: RunningAgent, verb: string, done: string): Promise<void> {
+  await review(agent, FILES);
+  const { nvim } = agent;
+  await nvim.command("call setqflist([]) | Agent review");
+  await nvim.waitFor("#vim.fn.getqflist() == 5");
+  await nvim.waitFor(listed("Agent review", 5, true));
+  await nvim.command("messages clear");
+  await nvim.command(`Agent ${verb} all`);
+  await nvim.waitForScreen(`agent: ${done} the changes of 4 files`);
+  await nvim.waitFor(listed("Agent review", 0, false));
+  assert.deepEqual((await ask(agent)).files, []);
 }
+
+testFiles("keep all settles everything, says so, and the list of the review closes", async (agent) => {
+  const { nvim, project } = agent;
+  await settleAll(agent, "keep", "kept");
+  await settledSoon(agent, 0);
+  assert.equal(await project.read("a.txt"), TWO);
+  assert.equal(await exists(project.path("gone.txt")), false);
+  await nvim.command("Agent review keep all");
+  await nvim.waitForScreen("nothing to review");
+});
+
+testFiles("undo all says what it did, and the list of the review closes", async (agent) => {
+  await settleAll(agent, "review undo", "undid");
+});
 
 testFiles("undo all leaves in the list what it could not undo", async (agent) => {
   await review(agent, FILES);
