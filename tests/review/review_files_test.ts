@@ -1,6 +1,7 @@
 /** Review beyond one buffer: whole files, the list, the diff, keys, other windows and another Neovim. Whole program. */
 import assert from "node:assert/strict";
 import { waitUntil } from "../support/project.ts";
+import { IS_FULL } from "../support/sample.ts";
 import type { RunningAgent } from "../support/agent.ts";
 import { inOneNeovim } from "../support/shared_agent.ts";
 import {
@@ -297,7 +298,7 @@ async function costs({ nvim }: RunningAgent, count: number): Promise<Readonly<Re
   const before = Array.from({ length: count }, (_, index) => `row ${index}`);
   const after = before.map((line, index) => index % 10 === 0 ? `${line} changed` : line);
   return await nvim.lua(
-    `local before, after = ...
+    `local before, after, runs = ...
     local track, review = require("agent.review.track"), require("agent.review")
     local path = vim.fs.joinpath(vim.fn.getcwd(), "big.txt")
     local took = {}
@@ -313,7 +314,7 @@ async function costs({ nvim }: RunningAgent, count: number): Promise<Readonly<Re
       file:write(text)
       file:close()
     end
-    for _ = 1, 5 do
+    for _ = 1, runs do
       write(before)
       vim.cmd("edit! " .. path)
       write(after)
@@ -333,6 +334,7 @@ async function costs({ nvim }: RunningAgent, count: number): Promise<Readonly<Re
     return took`,
     before.join("\n") + "\n",
     after.join("\n") + "\n",
+    IS_FULL ? 5 : 3,
   );
 }
 
