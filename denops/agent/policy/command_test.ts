@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ANY_CHARACTER } from "../../../tests/support/any_character.ts";
 import { runs } from "../../../tests/support/runs.ts";
 import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { IS_FULL, sample } from "../../../tests/support/sample.ts";
@@ -280,7 +281,7 @@ Deno.test("an allow rule for all words of a program never covers a line with a f
 
 Deno.test("any text is judged, without an error", () => {
   fc.assert(
-    fc.property(fc.oneof(soup, fc.string({ unit: "binary", maxLength: 200 }), anyLine), (line) => {
+    fc.property(fc.oneof(soup, fc.string({ unit: ANY_CHARACTER, maxLength: 200 }), anyLine), (line) => {
       const verdict = judgeCommand(line);
       assert.ok(rank(verdict) >= 0);
       assert.ok(!verdict.reason.includes("cannot be judged"), verdict.reason);

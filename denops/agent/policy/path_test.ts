@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import fc from "fast-check";
+import { ANY_CHARACTER } from "../../../tests/support/any_character.ts";
 import { removeTree, scratch } from "../../../tests/support/project.ts";
 import { runs } from "../../../tests/support/runs.ts";
 import { lookups } from "../engine/tools/files/disk.ts";
@@ -177,7 +178,7 @@ const part = fc.oneof(
     "\0",
     "..\\..",
   ),
-  fc.string({ unit: "binary", maxLength: 8 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 8 }),
 );
 
 const written = fc.oneof(
@@ -188,7 +189,7 @@ const written = fc.oneof(
     .chain(([start, parts]) =>
       fc.constantFrom("/", "/", "\\", "//").map((separator) => start + parts.join(separator))
     ),
-  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 40 }),
 );
 
 Deno.test({

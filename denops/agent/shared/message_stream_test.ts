@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ANY_CHARACTER } from "../../../tests/support/any_character.ts";
 import { bytewise, cutAt, cuts, utf8 } from "../../../tests/support/pieces.ts";
 import { assertEachLinear } from "../../../tests/support/growth.ts";
 import { type AnyMessage, MessageTooLargeError } from "../deps/acp_sdk.ts";
@@ -36,7 +37,7 @@ async function exchange(
   return { got, sent: sent.split("\n").slice(0, -1).map((line): AnyMessage => JSON.parse(line)) };
 }
 
-const text = fc.string({ unit: "binary", maxLength: 20 }).map((any) => any.toWellFormed());
+const text = fc.string({ unit: ANY_CHARACTER, maxLength: 20 }).map((any) => any.toWellFormed());
 
 Deno.test("any messages come as they were sent, however their bytes are cut", async () => {
   const ends = fc.constantFrom("\n", "\r\n", "\n\n \n");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ANY_CHARACTER } from "../../../../tests/support/any_character.ts";
 import { decodeText, encodeText, lineEnding, splitLines, withEnding } from "./text.ts";
 import { utf8 } from "../../../../tests/support/pieces.ts";
 import { runs } from "../../../../tests/support/runs.ts";
@@ -60,8 +61,8 @@ const marks = fc.constantFrom<Bytes>([], [0xef, 0xbb, 0xbf], [0xff, 0xfe], [0xfe
 const content = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   fc.uint8Array({ min: 1, maxLength: 40 }),
-  fc.string({ unit: "binary" }).map(utf8),
-  fc.string({ unit: "binary" }).map((text) => Uint8Array.from(utf16(text, true))),
+  fc.string({ unit: ANY_CHARACTER }).map(utf8),
+  fc.string({ unit: ANY_CHARACTER }).map((text) => Uint8Array.from(utf16(text, true))),
 );
 
 Deno.test("any bytes that are text come back as they were", () => {
