@@ -28,7 +28,7 @@ import { bytesOf } from "../../context/estimate.ts";
 // No small one: see `SMALL_WINDOW`.
 const WINDOW = 17_000;
 /** Long enough to be folded several times. */
-const ROUNDS = IS_FULL ? 200 : 80;
+const ROUNDS = IS_FULL ? 200 : 60;
 
 function isForSummary(request: RecordedRequest): boolean {
   return request.text.includes("Stop here for a moment");
