@@ -143,7 +143,7 @@ Deno.test("pages that are damaged cost the rows in them, and no others", async (
         if (most("turns") === 0) assert.deepEqual(left.sessions, SESSIONS);
       },
     ),
-    { numRuns: IS_FULL ? 400 : 10 },
+    { numRuns: IS_FULL ? 400 : 6 },
   );
 });
 
