@@ -20,7 +20,7 @@ function isRight({ calls, words }: SpokenCalls, heard: Heard): boolean {
 Deno.test("a call that an answer shows, quotes, documents or announces does not run", async () => {
   assert.ok(SHOWN_CALLS.length >= 150 && MORE_SHOWN.length >= 1_000);
   const wrong: string[] = [];
-  for (const [index, { what, model, text }] of [...SHOWN_CALLS, ...sample(MORE_SHOWN, 420)].entries()) {
+  for (const [index, { what, model, text }] of [...SHOWN_CALLS, ...sample(MORE_SHOWN, 150)].entries()) {
     const ways = IS_FULL ? [[text], pieces(text, index)] : [index % 3 > 0 ? [text] : pieces(text, index)];
     for (const way of ways) {
       const { calls } = await hear(model, way);
@@ -32,7 +32,7 @@ Deno.test("a call that an answer shows, quotes, documents or announces does not 
 
 Deno.test("of a hundred calls behind words at least ninety-eight are made, and the words are shown", async () => {
   assert.ok(MORE_SPOKEN.length >= 600);
-  const some = sample(MORE_SPOKEN, 230);
+  const some = sample(MORE_SPOKEN, 150);
   const wrong: string[] = [];
   for (const [index, answer] of some.entries()) {
     const { text, model, what } = answer;
@@ -58,7 +58,7 @@ Deno.test("of a known family its own syntax counts, and the one that any model w
 Deno.test("an answer's calls are made in every format, byte for byte, and its words are shown", async () => {
   const all = [...ODD_ANSWERS, ...AFTER_WORDS, ...SPOKEN_CALLS];
   assert.ok(all.length >= 450);
-  const inPieces = sample(all, 150);
+  const inPieces = sample(all, 60);
   const wrong: unknown[] = [];
   for (const [index, answer] of all.entries()) {
     const ways = [[answer.text], ...inPieces.includes(answer) ? [pieces(answer.text, index)] : []];
