@@ -177,7 +177,7 @@ const HOSTILE = [
 ];
 
 Deno.test("hostile texts are read in time in proportion", async () => {
-  await assertEachLinear(sample(HOSTILE, 12), (piece, size) => {
+  await assertEachLinear(sample(HOSTILE, 8), (piece, size) => {
     const text = piece.repeat(size / piece.length);
     return () => {
       extract(text, grammar);
