@@ -34,6 +34,13 @@ export async function effectsOf(
   const list = withOrigins(changesOf(project, target), project);
   const started = await tickAfter(project);
   let isReleased = false;
+  // Of the file that was read last: each of its pages would read it anew.
+  let last: { readonly path: string; readonly bytes: Uint8Array } | undefined;
+  const contentOf = (path: string) => {
+    const own = join(target, path.slice(project.length));
+    if (last?.path !== path) last = { path, bytes: arrive(path, bytesOf(own)) };
+    return last.bytes;
+  };
   return {
     terminal: "terminal",
     changes: list.length,
@@ -51,7 +58,7 @@ export async function effectsOf(
       const at = list.findIndex(({ after }, index) => index >= from.change && after?.type === "file");
       const change = list[at];
       if (change === undefined) return Promise.resolve({ parts: [] });
-      const bytes = arrive(change.path, bytesOf(join(target, change.path.slice(project.length))));
+      const bytes = contentOf(change.path);
       const offset = at === from.change ? from.offset : 0;
       const part = bytes.subarray(offset, offset + page);
       const end = offset + part.length;
