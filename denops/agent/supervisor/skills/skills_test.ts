@@ -232,20 +232,23 @@ Deno.test("folders that are too large, too deep or no skill are left out with a 
     "home/.agents/skills/huge/SKILL.md": skill("huge", "x".repeat(200_000)),
     "home/.agents/skills/deep/SKILL.md": skill("deep"),
     [`home/.agents/skills/deep/${deep}/a.md`]: "",
-    "home/.agents/skills/empty/SKILL.md": skill("empty"),
+    "home/.agents/skills/folders/SKILL.md": skill("folders"),
     "home/.agents/skills/many/SKILL.md": skill("many"),
     "home/.agents/skills/nothing/SKILL.md": "---\nname: nothing\n---\n",
     "home/.agents/skills/odd/SKILL.md": "---\n{{{\n---\n",
   });
+  const path = (name: string) => all.files.path(`home/.agents/skills/${name}`);
   for (let at = 0; at < 501; at++) {
-    await Deno.writeTextFile(all.files.path(`home/.agents/skills/many/${at}`), "");
-    await Deno.mkdir(all.files.path(`home/.agents/skills/empty/${at}`));
+    // A link costs less than a file, or a folder.
+    await Deno.link(path("many/SKILL.md"), path(`many/${at}`));
+    if (at < 250) await Deno.mkdir(path(`folders/${at}`));
+    else await Deno.link(path("folders/SKILL.md"), path(`folders/${at}`));
   }
   const { skills, problems } = await all.skills.list();
   assert.deepEqual(skills, []);
   assert.deepEqual(problems, [
     "Cannot use the skill ~/.agents/skills/deep: it has folders in folders, more than 8 deep.",
-    "Cannot use the skill ~/.agents/skills/empty: it has more than 500 files and folders.",
+    "Cannot use the skill ~/.agents/skills/folders: it has more than 500 files and folders.",
     "Cannot use the skill ~/.agents/skills/huge: SKILL.md: it is larger than 100 kB.",
     "Cannot use the skill ~/.agents/skills/many: it has more than 500 files and folders.",
     "Cannot use the skill ~/.agents/skills/nothing: it has no description.",
