@@ -3,12 +3,21 @@
  * JSR, which is not reached everywhere.
  */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import process from "node:process";
-import { type AgentOptions, copyOfPlugin, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
+import { pathToFileURL } from "node:url";
+import {
+  type AgentOptions,
+  copyOfPlugin,
+  PLUGIN,
+  type RunningAgent,
+  SECRET,
+  startAgent,
+} from "../support/agent.ts";
 import { say, transcript, waitForChat } from "../support/chat.ts";
 import { USERS_PATH } from "../support/mines.ts";
 import { SharedServer } from "../support/denops_server.ts";
-import { scratch, waitUntil } from "../support/project.ts";
+import { type Scratch, waitUntil } from "../support/project.ts";
 import { ENGINE, marked, parentOf, waitForMarked, waitForNone } from "../support/processes.ts";
 import { reached } from "../support/server.ts";
 
@@ -193,16 +202,30 @@ Deno.test({
   },
 });
 
+/** The module of the broken plugin that its supervisor lacks. */
+const MISSING = "denops/agent/supervisor/sessions/chat.ts";
+
+/** A module that gives what one of the plugin's own has, which Deno has compiled before. */
+function reexport(module: string): string {
+  return `export * from "${pathToFileURL(join(PLUGIN, "denops/agent", module))}";\n`;
+}
+
+/** A copy of the plugin whose supervisor cannot be loaded until MISSING is there. */
+async function brokenPlugin(): Promise<Scratch> {
+  const plugin = await copyOfPlugin();
+  await plugin.write("denops/agent/supervisor/agents/boot.ts", reexport("supervisor/agents/boot.ts"));
+  await plugin.write("denops/agent/supervisor/supervisor.ts", `export * from "./sessions/chat.ts";\n`);
+  await Deno.remove(plugin.path(MISSING));
+  return plugin;
+}
+
 for (const host of ["standalone", "auto", "denops"]) {
   Deno.test({
     name:
       `a supervisor that cannot be loaded, with host = "${host}": one line, and the next message tries again`,
     ignore: ignore && host !== "standalone",
     async fn() {
-      await using plugin = await copyOfPlugin();
-      const path = plugin.path("denops/agent/supervisor/sessions/chat.ts");
-      const whole = await Deno.readTextFile(path);
-      await Deno.remove(path);
+      await using plugin = await brokenPlugin();
       await using agent = await start("say Hi.", { plugin: plugin.root, options: `host = "${host}"` });
       const { nvim } = agent;
       await nvim.command("Agent Hello");
@@ -211,7 +234,7 @@ for (const host of ["standalone", "auto", "denops"]) {
         host === "denops" ? "could not load the supervisor" : "Cannot start: Module not found",
       );
       await nvim.waitForScreen("· ready");
-      await Deno.writeTextFile(path, whole);
+      await plugin.write(MISSING, reexport("supervisor/supervisor.ts"));
       await say(nvim, "Hello again");
       await waitForChat(nvim, "Hi.");
     },
@@ -339,64 +362,6 @@ Deno.test({
     await nvim.quit();
     await waitForNone([project.root]);
   },
-});
-
-/** denops.vim as far as we see it, with a server that is always starting. */
-const NEVER_READY = {
-  "plugin/denops.vim": "let g:loaded_denops = 1\n",
-  "autoload/denops/server.vim": "function! denops#server#status() abort\n  return 'starting'\nendfunction\n" +
-    "function! denops#server#wait_async(callback) abort\nendfunction\n",
-  "autoload/denops/plugin.vim": "function! denops#plugin#wait_async(name, callback) abort\nendfunction\n",
-};
-
-for (const host of ["auto", "denops"]) {
-  Deno.test(`a server that stops while it is waited for, with host = "${host}"`, async () => {
-    await using denops = await scratch(NEVER_READY);
-    await using agent = await startAgent({
-      script: "say Hi.",
-      runtime: [denops.root],
-      options: `host = "${host}"`,
-    });
-    const { nvim } = agent;
-    await nvim.command("Agent Hello");
-    await nvim.waitForScreen("· starting");
-    await nvim.command("doautocmd <nomodeline> User DenopsProcessStopped:1");
-    if (host === "auto") return await waitForChat(nvim, "Hi.");
-    await waitForChat(
-      nvim,
-      "Cannot start: denops.vim's server stopped. Look at :messages, try :call denops#server#restart(), or set the " +
-        'option host to "standalone".',
-    );
-    await nvim.lua("require('agent').setup({ host = 'standalone' })");
-    await say(nvim, "Hello again");
-    await waitForChat(nvim, "Hi.");
-  });
-}
-
-Deno.test("`nvim '+checkhealth agent'` with host = denops, whose server starts later: one line at once", async () => {
-  const status = "function! denops#server#status() abort\n  return 'stopped'\nendfunction\n";
-  await using denops = await scratch({ ...NEVER_READY, "autoload/denops/server.vim": status });
-  await using agent = await startAgent({
-    script: "",
-    runtime: [denops.root],
-    options: `host = "denops"`,
-    commands: ["checkhealth agent"],
-  });
-  const screen = agent.nvim.text().replaceAll(/\s+/g, " ");
-  assert.ok(screen.includes("Cannot start: denops.vim's server starts after Neovim. Try again once"), screen);
-});
-
-Deno.test("a server that does not get ready: after a while the plugin goes on without it", async () => {
-  await using denops = await scratch(NEVER_READY);
-  await using agent = await startAgent({
-    script: "say Hi.",
-    runtime: [denops.root],
-    // Its patience, in a hurry.
-    lua: "local wait = vim.defer_fn vim.defer_fn = function(f, ms) return wait(f, ms / 20) end",
-  });
-  await agent.nvim.command("Agent Hello");
-  await waitForChat(agent.nvim, "Hi.");
-  assert.equal(await agent.nvim.lua("return require('agent.client').host()"), "standalone");
 });
 
 Deno.test({
