@@ -56,23 +56,81 @@ function engineRuns({ state }: RunningAgent): Promise<unknown> {
   return waitForMarked([state.root], 1);
 }
 
-Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>; unused, it ends", async () => {
+Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>; unused, it ends; other commands, and the option that switches it off, start nothing", async (test) => {
   await using agent = await startAgent({
-    script: "say Hello.",
+    script: "say Hello.\n---\nsay Switched off.",
     options: "sessions = { title = false }",
     lua: END_UNUSED,
   });
-  await startUnused(agent);
-  await chooseUnsent(agent);
-  await useStarted(agent);
-  await startBesideChat(agent);
+  await test.step("other commands, and sub-commands without an engine, start nothing", () =>
+    typeOthers(agent));
+  await test.step("a start that fails is tried once", () => failOnce(agent));
+  await test.step("a command for a key runs with the message, and not before", () => askForNoKey(agent));
+  await test.step("unused, it ends", () => startUnused(agent));
+  await test.step("what is chosen meanwhile stays", () => chooseUnsent(agent));
+  await test.step("a message uses it", () => useStarted(agent));
+  await test.step("a chat of before stays", () => startBesideChat(agent));
+  await test.step("the option switches it off", () => switchOff(agent));
 });
+
+async function typeOthers({ nvim }: RunningAgent): Promise<void> {
+  await nvim.command("command Again echo 1");
+  for (const line of ["Ag", "Aga", "Agents", "echo 'Agent", "Agent health", "Agent tutor"]) {
+    await nvim.lua("vim.fn.histadd(':', ...)", line);
+    await nvim.keys(":<Up>");
+    await nvim.waitFor(`vim.fn.getcmdline() == ${JSON.stringify(line)}`);
+    const host = await nvim.lua("vim.wait(200) return require('agent.client').host()");
+    assert.equal(host, undefined, line);
+    await nvim.keys("<Esc>");
+  }
+  await nvim.command("delcommand Again");
+}
+
+/** For a command line, not with each key. */
+async function failOnce(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  await nvim.lua(`local process = require("agent.host.process")
+    _G.starts, _G.start = 0, process.start
+    process.start = function() _G.starts = _G.starts + 1 return nil, "there is no Deno" end`);
+  await type(agent, ":Agent");
+  await nvim.waitFor("_G.starts == 1");
+  await type(agent, " fix it");
+  await nvim.lua("vim.wait(200)");
+  assert.equal(await nvim.lua("return _G.starts"), 1);
+  await nvim.keys("<CR>");
+  await nvim.waitForScreen("there is no Deno");
+  await nvim.lua(`require("agent.host.process").start = _G.start
+    local chats = require("agent.chat")
+    vim.iter(chats.list()):each(function(chat)
+      chat.input:set("")
+      chats.close(chat)
+    end)`);
+}
 
 /** Nothing is sent, stored or shown. */
 async function assertNothing({ nvim, server, state }: RunningAgent): Promise<void> {
   assert.equal(server.requests.length, 0);
   assert.deepEqual(await storedSessions(state.root), []);
   assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1);
+}
+
+async function askForNoKey(agent: RunningAgent): Promise<void> {
+  const { nvim, project } = agent;
+  const setKey = (key: string) =>
+    nvim.lua(
+      `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, { providers = { test = { api_key = ... } } })
+      require("agent").setup({})`,
+      key,
+    );
+  await setKey("cmd:touch ran && printenv TEST_API_KEY");
+  await type(agent, ":Agent");
+  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
+  await nvim.waitFor("require('agent.host').all()[1].state == 'ready'");
+  await nvim.keys("<Esc>");
+  assert.equal(await Deno.stat(project.path("ran")).then(() => true, () => false), false);
+  await nvim.lua("_G.end_unused() _G.end_unused = nil");
+  await nvim.waitFor("require('agent.client').host() == nil and #require('agent.chat').list() == 0");
+  await setKey("env:TEST_API_KEY");
 }
 
 /** It ends, and so does its chat. */
@@ -157,6 +215,16 @@ async function startBesideChat(agent: RunningAgent): Promise<void> {
   await nvim.waitForScreen("Hello.");
 }
 
+async function switchOff(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  await nvim.lua(`vim.g.agent = vim.tbl_extend("force", vim.g.agent, { preload = false })
+    require("agent").setup({})`);
+  await type(agent, ":Agent");
+  assert.equal(await nvim.lua("vim.wait(200) return require('agent.client').host()"), undefined);
+  await nvim.keys(" hello<CR>");
+  await nvim.waitForScreen("Switched off.");
+}
+
 Deno.test("the chat loads in small steps between the keys, which end with the command line and with a sub-command, so that <CR> has nothing left to load", async () => {
   await using agent = await startAgent({ script: "say Hello.", lua: HELD });
   const { nvim } = agent;
@@ -206,56 +274,3 @@ Deno.test("the first message loads what is drawn, and the rest afterwards in ste
   const sizes = await runSteps(agent);
   assert.ok(Math.max(...sizes) <= MOST_MODULES, `modules of the steps: ${sizes.join(" ")}`);
 });
-
-Deno.test("other commands, sub-commands without an engine, and the option that switches it off start nothing; a start that fails is tried once", async () => {
-  await using agent = await startAgent({ script: "say Hello.", lua: "vim.cmd.command('Again echo 1')" });
-  const { nvim, project } = agent;
-  for (const line of ["Ag", "Aga", "Agents", "echo 'Agent", "Agent health", "Agent tutor"]) {
-    await nvim.lua("vim.fn.histadd(':', ...)", line);
-    await nvim.keys(":<Up>");
-    await nvim.waitFor(`vim.fn.getcmdline() == ${JSON.stringify(line)}`);
-    const host = await nvim.lua("vim.wait(200) return require('agent.client').host()");
-    assert.equal(host, undefined, line);
-    await nvim.keys("<Esc>");
-  }
-  await failOnce(agent);
-
-  // A command for a key runs with the message, and not before.
-  await nvim.lua(`vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, { providers = { test = {
-      api_key = "cmd:touch ran && printenv TEST_API_KEY" } } })
-    require("agent").setup({})`);
-  await type(agent, ":Agent");
-  await nvim.waitFor("require('agent.client').host() ~= nil and #require('agent.chat').list() == 1");
-  await nvim.waitFor("require('agent.host').all()[1].state == 'ready'");
-  await nvim.keys("<Esc>");
-  assert.equal(await Deno.stat(project.path("ran")).then(() => true, () => false), false);
-  await killSupervisor(agent);
-
-  await nvim.lua(`vim.g.agent = vim.tbl_extend("force", vim.g.agent, { preload = false })
-    require("agent").setup({})`);
-  await type(agent, ":Agent");
-  assert.equal(await nvim.lua("vim.wait(200) return require('agent.client').host()"), undefined);
-  await nvim.keys(" hello<CR>");
-  await nvim.waitForScreen("Hello.");
-});
-
-/** For a command line, not with each key. */
-async function failOnce(agent: RunningAgent): Promise<void> {
-  const { nvim } = agent;
-  await nvim.lua(`local process = require("agent.host.process")
-    _G.starts, _G.start = 0, process.start
-    process.start = function() _G.starts = _G.starts + 1 return nil, "there is no Deno" end`);
-  await type(agent, ":Agent");
-  await nvim.waitFor("_G.starts == 1");
-  await type(agent, " fix it");
-  await nvim.lua("vim.wait(200)");
-  assert.equal(await nvim.lua("return _G.starts"), 1);
-  await nvim.keys("<CR>");
-  await nvim.waitForScreen("there is no Deno");
-  await nvim.lua(`require("agent.host.process").start = _G.start
-    local chats = require("agent.chat")
-    vim.iter(chats.list()):each(function(chat)
-      chat.input:set("")
-      chats.close(chat)
-    end)`);
-}
