@@ -117,6 +117,14 @@ Deno.test("the first text of a message waits for eight word characters, or for w
   assert.deepEqual(stage.texts()[2], "Maybe.|turn_done");
 });
 
+Deno.test("what follows the begin of a message that something else has let out waits for nothing", () => {
+  using stage = new Stage();
+  stage.say("That was");
+  stage.pump.push({ type: "title", chat: 1, title: "Greetings" });
+  stage.say(" all.");
+  assert.deepEqual(stage.texts(), ["That was|title| all."]);
+});
+
 Deno.test("whatever is pushed, when and in which pieces: each chat's text arrives whole and in order", async () => {
   const piece = fc.record({
     chat: fc.integer({ min: 1, max: 3 }),

@@ -116,7 +116,10 @@ export class Pump implements Disposable {
     if (!("chat" in update)) return;
     const pending = this.#pending.get(update.chat);
     if (update.type === "text" && update.message === pending?.message) return;
-    if (pending !== undefined) this.#append(pending);
+    if (pending !== undefined) {
+      this.#visibleMessages.add(pending.message);
+      this.#append(pending);
+    }
     this.#pending.delete(update.chat);
     if (update.type === "turn_done") this.#visibleMessages.clear();
   }
