@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
-import { IS_FULL, sample } from "../../../../tests/support/sample.ts";
+import { sample } from "../../../../tests/support/sample.ts";
 import { originOf } from "../system/worktree_place.ts";
 import { listDisk, removeListed } from "./worktree_disk.ts";
 import { Worktrees } from "./worktrees.ts";
@@ -13,8 +13,7 @@ const STATE = await scratch();
 Deno.test.afterAll(async () => await STATE[Symbol.asyncDispose]());
 Deno.env.set("GIT_CEILING_DIRECTORIES", dirname(STATE.root));
 
-/** @param sandboxed true where git writes in a way of its own; with `--full` it always is */
-function of(root: string, sandboxed = IS_FULL): Promise<Worktrees> {
+function of(root: string, sandboxed = true): Promise<Worktrees> {
   return Worktrees.of({ roots: [root], sandboxed, stateDir: STATE.root, prefix: undefined });
 }
 
@@ -152,7 +151,7 @@ Deno.test("no repository allows a file that some system takes for its .git", asy
   const blob = (await git(root, "rev-parse", "HEAD:a.txt")).trim();
   await git(root, "update-index", "--add", "--cacheinfo", `100644,${blob},git~1`);
   await git(root, "commit", "--quiet", "--message", "Trap");
-  const trees = await of(root, true);
+  const trees = await of(root);
   await assert.rejects(trees.make("x"), /: git says: invalid path 'git~1'\.$/);
   assert.deepEqual([await branches(project), await trees.list()], ["main", []]);
 });
@@ -261,7 +260,7 @@ Deno.test("a worktree with any file that git does not have stays, until the user
 
 Deno.test("the removal deletes only what the listing names; one that was cut off is put back", async () => {
   await using project = await scratch(FILES, { git: true });
-  const trees = await of(project.root, true);
+  const trees = await of(project.root);
   const { path } = await trees.make("fix");
   const listing = await listDisk(path);
   await Deno.writeTextFile(join(path, "part/new"), "new");
@@ -287,7 +286,7 @@ Deno.test("line ends, encodings, LFS pointers and submodules: as git would check
   const add = ["-c", "protocol.file.allow=always", "submodule", "add", "--quiet", other.root, "deps/sub"];
   await git(project.root, ...add);
   await git(project.root, "commit", "--quiet", "--all", "--message=With a submodule");
-  const { path, filters, submodules } = await (await of(project.root, true)).make("ends");
+  const { path, filters, submodules } = await (await of(project.root)).make("ends");
   assert.deepEqual([filters, submodules], [["lfs", "mine"], ["deps/sub"]]);
   const bytes = (name: string) => Deno.readFile(join(path, name));
   assert.deepEqual(await bytes("run.bat"), await Deno.readFile(project.path("run.bat")));
