@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { scratch } from "../../../../tests/support/project.ts";
+import { scratch, waitUntil } from "../../../../tests/support/project.ts";
 import type { Embedder, MeaningAnswer } from "../ports/code_index.ts";
 import type { Search } from "../ports/search.ts";
 import { IndexFile } from "./index_file.ts";
@@ -281,10 +281,11 @@ Deno.test("with embeddings, a question needs no word of the file; the model may 
     }
   };
   assert.deepEqual(namesOf(await index.ask("scrollback")), []);
-  while ((await index.ask("time")).notes.length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  const { hits, notes } = await index.ask("time of day");
+  // While it tries again, there is nothing to note.
+  const { hits, notes } = await waitUntil("a note", async () => {
+    const answer = await index.ask("time of day");
+    return answer.notes.length > 0 && answer;
+  });
   assert.equal(hits[0]?.name, "src/clock.ts");
   assert.deepEqual(notes, ["Cannot ask local for embeddings: no answer."]);
   isDown = false;
