@@ -117,12 +117,20 @@ Deno.test("the first text of a message waits for eight word characters, or for w
   assert.deepEqual(stage.texts()[2], "Maybe.|turn_done");
 });
 
-Deno.test("what follows the begin of a message that something else has let out waits for nothing", () => {
+Deno.test("once a message has begun to show, its text waits for nothing, whatever else comes between", async () => {
   using stage = new Stage();
   stage.say("That was");
   stage.pump.push({ type: "title", chat: 1, title: "Greetings" });
   stage.say(" all.");
   assert.deepEqual(stage.texts(), ["That was|title| all."]);
+  await stage.take();
+  // A sub-agent speaks in the same chat, and the turn of another chat ends.
+  stage.say("I am here too.", "another");
+  await stage.take();
+  stage.pump.push({ type: "turn_done", chat: 2, reason: "end_turn" });
+  await stage.take();
+  stage.say(" No.");
+  assert.deepEqual(stage.texts().slice(1), ["I am here too.", "turn_done", " No."]);
 });
 
 Deno.test("whatever is pushed, when and in which pieces: each chat's text arrives whole and in order", async () => {

@@ -50,8 +50,8 @@ export class Pump implements Disposable {
   readonly #columns = new Map<number, { readonly message: string; readonly column: number }>();
   /** Text that is not long enough to show yet, per chat. */
   readonly #pending = new Map<number, TextUpdate>();
-  /** Messages that are partly visible. */
-  readonly #visibleMessages = new Set<string>();
+  /** Messages of each chat's turn that are partly visible: sub-agents speak at the same time. */
+  readonly #visible = new Map<number, Set<string>>();
   #delivering = false;
   #disposed = false;
 
@@ -101,14 +101,16 @@ export class Pump implements Disposable {
   #pushText(update: TextUpdate): void {
     const { chat, message } = update;
     const text = (this.#pending.get(chat)?.text ?? "") + update.text;
-    const isLong = this.#visibleMessages.has(message) || (text.match(WORD)?.length ?? 0) >= FIRST_TEXT;
-    if (!isLong) {
-      this.#pending.set(chat, { ...update, text });
-      return;
-    }
-    this.#pending.delete(chat);
-    this.#visibleMessages.add(message);
-    this.#append({ ...update, text });
+    const isVisible = this.#visible.get(chat)?.has(message) === true;
+    if (isVisible || (text.match(WORD)?.length ?? 0) >= FIRST_TEXT) this.#show({ ...update, text });
+    else this.#pending.set(chat, { ...update, text });
+  }
+
+  /** From here on the message's text waits for no more of it. */
+  #show(update: TextUpdate): void {
+    this.#pending.delete(update.chat);
+    this.#visible.getOrInsertComputed(update.chat, () => new Set()).add(update.message);
+    this.#append(update);
   }
 
   /** Any update after a text releases it; the order is kept within a chat. */
@@ -116,12 +118,8 @@ export class Pump implements Disposable {
     if (!("chat" in update)) return;
     const pending = this.#pending.get(update.chat);
     if (update.type === "text" && update.message === pending?.message) return;
-    if (pending !== undefined) {
-      this.#visibleMessages.add(pending.message);
-      this.#append(pending);
-    }
-    this.#pending.delete(update.chat);
-    if (update.type === "turn_done") this.#visibleMessages.clear();
+    if (pending !== undefined) this.#show(pending);
+    if (update.type === "turn_done") this.#visible.delete(update.chat);
   }
 
   /** Breaks lines that are too long for a window to draw. */
