@@ -81,7 +81,7 @@ async function rewound({ nvim }: RunningAgent, turn: number): Promise<string> {
   await nvim.waitFor(
     `${line}.session ~= ${JSON.stringify(session)} and ${line}.session and ${line}.untrusted`,
   );
-  // Turns that are not shown yet cannot be gone back to.
+  // `:Agent rewind` goes back only to turns that the chat shows.
   await nvim.waitFor(
     `vim.iter(${line}.blocks):any(function(block) return block.turn == ${turn - 1} end)`,
   );

@@ -30,11 +30,15 @@ function asked(child: ChildNvim): Promise<readonly Asked[]> {
     :filter(function(action) return action.type == "engine_request" end):totable()`);
 }
 
-async function restore(child: ChildNvim, turns: number): Promise<void> {
+async function show(child: ChildNvim): Promise<void> {
   await child.lua(
     `local chats = require("agent.chat")
     require("agent.sessions").show(chats, { sessionId = "s", title = "A long talk" }, chats.get():place()):open()`,
   );
+}
+
+async function restore(child: ChildNvim, turns: number): Promise<void> {
+  await show(child);
   await answerWith(child, turns - 19, turns);
 }
 
@@ -75,6 +79,20 @@ function view(child: ChildNvim): Promise<readonly [string, number, string]> {
     vim.api.nvim_buf_get_lines(0, vim.fn.line("w0") - 1, vim.fn.line("w0"), false)[1],
   }`);
 }
+
+Deno.test("who goes back while the turns are being read is told to wait for them", async () => {
+  await using child = await start();
+  await show(child);
+  const told = (text: string) => `select(2, vim.fn.execute("messages"):gsub(${JSON.stringify(text)}, ""))`;
+  const reading = "agent: the chat's turns are being read. Try again once they are shown";
+  await child.command("Agent rewind 2");
+  await child.waitFor(`${told(reading)} == 1`);
+  await child.command("Agent rewind");
+  await child.waitFor(`${told(reading)} == 2`);
+  await answerWith(child, 1, 3);
+  await child.command("Agent rewind 4");
+  await child.waitFor(`${told("agent: the chat shows no turn 4")} == 1`);
+});
 
 Deno.test("a stored session opens at its end, and says that there is more", async () => {
   await using child = await start();

@@ -56,7 +56,7 @@ function engineRuns({ state }: RunningAgent): Promise<unknown> {
   return waitForMarked([state.root], 1);
 }
 
-Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>; unused, it ends; other commands, and the option that switches it off, start nothing", async (test) => {
+Deno.test("the engine runs when :Agent is typed, and nothing is sent, stored or shown until <CR>", async (test) => {
   await using agent = await startAgent({
     script: "say Hello.\n---\nsay Switched off.",
     options: "sessions = { title = false }",

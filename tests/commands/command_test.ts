@@ -215,7 +215,7 @@ async function running(mark: string): Promise<boolean> {
   return false;
 }
 
-Deno.test("the program, which ends", async (test) => {
+Deno.test("the last tests of the program, which ends", async (test) => {
   const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
   {
     await using agent = await sharedAgent(ANSWERED);

@@ -367,7 +367,7 @@ Deno.test({
   },
 });
 
-Deno.test("options are those of the first message: a command for the key, which may ask a person, runs with it and not before, and one that fails once for each message", async () => {
+Deno.test("options are those of the first message; a command for the key, which may ask a person, runs once for each message until it succeeds", async () => {
   await using agent = await shareWithKeyCommand("say Hi.", "echo asked >> asked; cat key");
   const { nvim, project, server } = agent;
   await nvim.command("Agent");
@@ -417,7 +417,7 @@ Deno.test({
   name: "a command for the key that waits ends with Neovim; after SIGKILL nothing is left",
   ignore: !linux,
   async fn() {
-    // The last test of this program: nobody else can use it. An engine of a test before, which idles, ends too.
+    // The last test of this program: nobody else can use it. The idle engine of an earlier test ends too.
     await using agent = await shareWithKeyCommand(
       "say Never.",
       "MARK=$PWD sh -c 'touch asked; sleep 1000 & sleep 1000'",

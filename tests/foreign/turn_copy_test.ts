@@ -217,7 +217,7 @@ Deno.test({
     await using agent = await sandboxedShell(copy, project.root, state.root);
     assert.equal(await copy.isPastLimits(), false);
     await agent.run(`cd ${project.root}; head -c 1500000 /dev/zero > big`);
-    // Others may free as much space meanwhile: then it is counted a little later.
+    // If another program frees as much space meanwhile, it is counted a little later.
     await waitUntil("it to be found", () => copy.isPastLimits());
     await assert.rejects(list(copy), /it wrote more than 1 MiB/);
     await copy.renew(NOTHING);

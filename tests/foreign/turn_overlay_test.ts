@@ -156,7 +156,7 @@ Deno.test({
       }
       const output = await agent.run("head -c 700000 /dev/zero > more");
       if (store === "memory") assert.match(output, /No space left/);
-      // Others may free as much space meanwhile: then it is counted a little later.
+      // If another program frees as much space meanwhile, it is counted a little later.
       else await waitUntil("it to be found", () => overlay.isPastLimits());
     }
   },

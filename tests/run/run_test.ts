@@ -90,7 +90,7 @@ Deno.test("without a rule it is refused, exit 3: deny rules, git's own files and
     config: { rules: { deny: ["run(rm *)"] } },
   });
   const allowed = ["run(rm *)", "write(.git/**)"].flatMap((rule) => ["--allow", rule]);
-  const refused = await callRun(place, ["--json", ...allowed, "clean up"]);
+  const refused = await run(place, ["run", "--json", ...allowed, "clean up"]);
   assert.equal(refused.code, 3, refused.stderr);
   const events = eventsOf(refused);
   assert.deepEqual(of(events, "refused").map(({ title, rule }) => [title, rule]), [
@@ -246,7 +246,7 @@ Deno.test("without a sandbox commands are refused in one line; --unsandboxed run
 Deno.test("a wrong command line or configuration is exit 2, one clear line, and no request", async () => {
   await using place = await runPlace({ script: "say Not reached." });
   await using empty = await scratch();
-  const session = await callRun(place, ["--session", "last", "x"]);
+  const session = await run(place, ["run", "--session", "last", "x"]);
   assert.equal(session.code, 2);
   assert.match(session.stderr, /^Cannot continue a session of .*: it has none\.\n$/);
   const rule = await callRun(place, ["--json", "--allow", "rm", "x"]);

@@ -248,7 +248,7 @@ Deno.test("two Neovims on one project", async (test) => {
     assert.equal(server.requests.length, requests);
     await nvim.keys("<Esc><Cmd>Agent open<CR><C-s>");
     await waitForChat(nvim, "At last.");
-    // Whoever ends a turn last has the newest session.
+    // The newest session is the one whose turn ended last.
     await waitForTurn(nvim);
     assert.ok(sent(first).includes("Still mine"));
     assert.deepEqual(server.problems, []);

@@ -34,7 +34,7 @@ export async function effectsOf(
   const list = withOrigins(changesOf(project, target), project);
   const started = await tickAfter(project);
   let isReleased = false;
-  // Of the file that was read last: each of its pages would read it anew.
+  // The file that was read last: its next page needs no other read.
   let last: { readonly path: string; readonly bytes: Uint8Array } | undefined;
   const contentOf = (path: string) => {
     const own = join(target, path.slice(project.length));

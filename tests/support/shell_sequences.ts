@@ -45,7 +45,7 @@ const step: fc.Arbitrary<string> = fc.oneof(
   place.map((at) => `git mv a ${at}`),
 );
 
-/** Git takes a file as changed when its inode or ctime has: both differ between two runs, ctime by the second. */
+/** Two runs of a sequence differ in inodes and in the second of each ctime, from which git would see changes. */
 const ONLY_BY_MTIME =
   "GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.trustctime GIT_CONFIG_VALUE_0=false GIT_CONFIG_KEY_1=core.checkStat GIT_CONFIG_VALUE_1=minimal";
 

@@ -82,7 +82,7 @@ function assertNoMore(many: number, few: number, what: string): void {
   assert.ok(many <= few * 1.1 + 20, `${what}: ${few} with few turns, ${many} with many`);
 }
 
-/** Even with fewer a row for each turn is far more than {@link assertNoMore} allows. */
+/** Also after 160 turns, one more row for each is far more than {@link assertNoMore} allows. */
 const MANY = IS_FULL ? 400 : 160;
 
 Deno.test(`a turn, and a fork, cost the same after 40 turns and after ${MANY}`, async () => {

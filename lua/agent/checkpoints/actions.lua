@@ -15,15 +15,17 @@ local function rewind(chats, turn)
   local rows = vim.iter(chat.timeline.blocks):rev():filter(function(block)
     return block.kind == "user" and block.turn ~= nil
   end)
+  -- Turns that are still being read are not there yet.
+  local is_reading = chat.history.is_reading and "the chat's turns are being read. Try again once they are shown"
   if turn then
     local row = rows:find(function(block)
       return block.turn == tonumber(turn)
     end)
-    return row and back(row) or not row and say.error(("the chat shows no turn %s"):format(turn)) or nil
+    return row and back(row) or not row and say.error(is_reading or ("the chat shows no turn %s"):format(turn)) or nil
   end
   rows = rows:totable()
   if #rows == 0 then
-    return say.info("nothing to go back to: nothing was said yet")
+    return say.info(is_reading or "nothing to go back to: nothing was said yet")
   end
   vim.ui.select(rows, {
     prompt = "Go back to before",

@@ -63,7 +63,7 @@ export async function sandboxedShell(
       await process.status;
     },
   };
-  // As agents do, whose first turn begins after their first answer: layers appear only in a complete sandbox.
+  // The first turn of an agent begins after its first answer. A layer that is mounted earlier may not reach the sandbox.
   await shell.run("true");
   return shell;
 }

@@ -64,7 +64,7 @@ export const run = defineTool({
           access: settled(approved),
           rehearsed: approved.rehearsed === true,
         };
-        if (context.access !== "write" && final.access !== "look") throw new ToolError(UNHELD, NO_SANDBOX);
+        if (context.access !== "write" && final.access !== "look") throw noSandbox();
         // From here on the model is told.
         context.session.shell = shell;
         const notes = [
@@ -99,9 +99,12 @@ export const run = defineTool({
   },
 });
 
-const UNHELD =
-  "Not run: this mode is read-only, and no sandbox is available to enforce that. Use other tools.";
-const NO_SANDBOX = "this mode is read-only, and no sandbox is available";
+function noSandbox(): ToolError {
+  return new ToolError(
+    "Not run: this mode is read-only, and no sandbox is available to enforce that. Use other tools.",
+    "this mode is read-only, and no sandbox is available",
+  );
+}
 
 const MORE_ACCESS = /call it again with access [^\n]*$/;
 

@@ -145,12 +145,14 @@ function atOnce(calls: readonly ReadCall[]): number {
   return end === -1 ? calls.length : end;
 }
 
-// An error that a module creates as it loads costs 30 ms: V8 parses the whole bundle again for the line numbers.
 const TOO_MANY = `Not run: at most ${MOST_CALLS} calls at once. Send it again.`;
 const ALREADY_DONE = "Already done, see the result above; nothing has changed since.";
 const DONE_ONCE = "Not run again: this answer has the same call above, see its result.";
-const DONE = "done already";
 const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
+
+function doneAlready(text: string): ToolError {
+  return new ToolError(text, "done already");
+}
 
 function runOrRecall(
   call: ReadCall,
@@ -160,12 +162,10 @@ function runOrRecall(
 ): Promise<ResultEntry> {
   const { repeats, iteration } = memory;
   repeats.ask(call);
-  const skipped = repeats.isKnown(call, iteration)
-    ? ALREADY_DONE
-    : repeats.isDouble(call, iteration)
-    ? DONE_ONCE
-    : undefined;
-  if (skipped !== undefined) return Promise.resolve(refuse(call, new ToolError(skipped, DONE), ports));
+  if (repeats.isKnown(call, iteration)) {
+    return Promise.resolve(refuse(call, doneAlready(ALREADY_DONE), ports));
+  }
+  if (repeats.isDouble(call, iteration)) return Promise.resolve(refuse(call, doneAlready(DONE_ONCE), ports));
   repeats.note(call, iteration);
   return runCall(call, ports, memory, signal);
 }
