@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { SessionsFile } from "../../denops/agent/protocol/sessions_file.ts";
+import { SessionLocks } from "../../denops/agent/engine/store/locks.ts";
 import { storedSessions } from "../../denops/agent/supervisor/sessions/stored_sessions.ts";
 import { projectState } from "../../denops/agent/supervisor/system/project_state.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
@@ -183,4 +184,31 @@ Deno.test("of what engines write only what is theirs is shown, and made fit for 
     true,
   ]]);
   assert.deepEqual(await storedSessions(state.path("nowhere")), []);
+});
+
+Deno.test("while engines and supervisors test the locks, a session that nobody has open is never taken for open", async () => {
+  await using state = await scratch();
+  const folder = await projectState("/p/own", state.root);
+  const own = file("/p/own");
+  const sessions = ["1", "2"].flatMap((end) => own.sessions.map((one) => ({ ...one, id: ID + end })));
+  await Deno.writeTextFile(join(folder, "sessions.json"), JSON.stringify({ ...own, sessions }));
+  const [held, left] = [`${ID}1`, `${ID}2`];
+  const writer = new SessionLocks(folder);
+  assert.ok(await writer.take(held));
+  const engines = [new SessionLocks(folder), new SessionLocks(folder)] as const;
+  const ofSupervisor = async () =>
+    (await storedSessions(state.root)).filter(({ open }) => open).map(({ sessionId }) => sessionId);
+  for (let round = 0; round < 50; round++) {
+    // The file of an engine that was killed.
+    await Deno.writeTextFile(join(folder, "locks", left), "");
+    const seen = await Promise.all([
+      ...engines.map(async (locks) => [...await locks.openElsewhere()]),
+      ofSupervisor(),
+      ofSupervisor(),
+    ]);
+    for (const open of seen) assert.deepEqual(open, [held], `round ${round}`);
+  }
+  assert.ok(await engines[0].take(left));
+  assert.deepEqual([...await engines[1].openElsewhere()].sort(), [held, left]);
+  for (const [locks, id] of [[writer, held], [engines[0], left]] as const) await locks.free(id);
 });

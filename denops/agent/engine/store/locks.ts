@@ -29,7 +29,7 @@ export class SessionLocks {
         return true;
       }
       if (performance.now() > end) return false;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause();
     }
   }
 
@@ -42,18 +42,21 @@ export class SessionLocks {
     file.close();
   }
 
-  /** Sessions that other engines have open. */
+  /** Sessions that other engines have open. A lock that is only tested is free at the second look. */
   async openElsewhere(): Promise<ReadonlySet<string>> {
-    const open = new Set<string>();
-    for (const id of await this.#names()) {
+    const held = await this.#heldElsewhere(await this.#names());
+    if (held.length === 0) return new Set();
+    await pause();
+    return new Set(await this.#heldElsewhere(held));
+  }
+
+  async #heldElsewhere(ids: readonly string[]): Promise<readonly string[]> {
+    const held: string[] = [];
+    for (const id of ids) {
       if (this.#locks.has(id) || this.#folder === undefined) continue;
-      const path = join(this.#folder, id);
-      using file = await tryLock(path);
-      if (file === undefined) open.add(id);
-      // Its engine has died.
-      else await Deno.remove(path).catch(() => {});
+      if (await isHeld(join(this.#folder, id))) held.push(id);
     }
-    return open;
+    return held;
   }
 
   async #names(): Promise<readonly string[]> {
@@ -64,6 +67,22 @@ export class SessionLocks {
       return [];
     }
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}
+
+/** Tests the lock shared, as the supervisor does at the same time. Removes the file of an engine that has died. */
+async function isHeld(path: string): Promise<boolean> {
+  using file = await Deno.open(path, { write: true }).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  });
+  if (file === undefined) return false;
+  if (!await file.tryLock(false)) return true;
+  if (await file.tryLock(true) && await isThere(path, file)) await Deno.remove(path).catch(() => {});
+  return false;
 }
 
 /** The locked file; undefined if another process has locked it, or it was removed meanwhile. */

@@ -18,6 +18,8 @@ import { projectStateName } from "../system/project_state.ts";
 const MOST_PROJECTS = 1_000;
 /** The newest ones of all projects. */
 const MOST_SHOWN = 2_000;
+/** Longer than an engine tests a lock. */
+const PAUSE_MS = 20;
 
 /** The newest first; empty if the folder does not exist. */
 export async function storedSessions(stateDir: string): Promise<readonly ShownSession[]> {
@@ -60,17 +62,18 @@ async function checkOwner(path: string): Promise<void> {
   if (!isFile || (uid !== null && uid !== Deno.uid())) throw new Error("it is not the user's own file");
 }
 
-/** Sessions whose locks are held; see engine/store/locks.ts. */
+/** Sessions whose locks are held; see engine/store/locks.ts. A lock that is only tested is free at the second look. */
 async function openSessions(folder: string): Promise<ReadonlySet<string>> {
-  const open = new Set<string>();
-  const names = (await Array.fromAsync(Deno.readDir(folder)).catch(() => []))
-    .filter(({ isFile }) => isFile).map(({ name }) => name);
-  await Promise.all(
-    names.slice(0, MOST_SHOWN).map(async (name) => {
-      if (await isLocked(join(folder, name)).catch(() => false)) open.add(name);
-    }),
-  );
-  return open;
+  const files = (await Array.fromAsync(Deno.readDir(folder)).catch(() => [])).filter(({ isFile }) => isFile);
+  const held = await heldIn(folder, files.slice(0, MOST_SHOWN).map(({ name }) => name));
+  if (held.length === 0) return new Set();
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  return new Set(await heldIn(folder, held));
+}
+
+async function heldIn(folder: string, names: readonly string[]): Promise<readonly string[]> {
+  const held = await Promise.all(names.map((name) => isLocked(join(folder, name)).catch(() => false)));
+  return names.filter((_, at) => held[at]);
 }
 
 /** Tests the lock: takes it shared, and releases it at once. */
