@@ -124,6 +124,16 @@ Deno.test("the list: this project, states, words, other projects, and what the k
   assert.doesNotMatch(nvim.text(), /E\d+:/);
 });
 
+/** `_G.lists`: how often the list of sessions has been read. It is read when it opens, and soon after. */
+const COUNT_LISTS = `local client = require("agent.client")
+  _G.lists, _G.ask = 0, client.ask
+  client.ask = function(action, done, ...)
+    return _G.ask(action, action.type ~= "sessions" and done or function(...)
+      done(...)
+      _G.lists = _G.lists + 1
+    end, ...)
+  end`;
+
 Deno.test("the preview of a session that was deleted meanwhile says so, without an error message", async () => {
   await using agent = await sharedAgent({
     hasOwnState: true,
@@ -138,10 +148,14 @@ Deno.test("the preview of a session that was deleted meanwhile says so, without 
     await waitForChat(nvim, answer);
     await waitForTurn(nvim);
   }
+  await nvim.lua(COUNT_LISTS);
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
   await nvim.waitForScreen(/✓ second question.*\n✓ first question/);
   await nvim.keys("gg");
   await nvim.waitForScreen("Two.");
+  // A list that is read after the deletion has no such row.
+  await nvim.waitFor("_G.lists == 2");
+  await nvim.lua(`require("agent.client").ask = _G.ask`);
   await nvim.lua(`
     local chat = require("agent.chat").list()[1]
     require("agent.client").request(chat, "session_delete", { sessionId = chat.timeline.session }, function(result)
