@@ -44,19 +44,19 @@ export class SessionLocks {
 
   /** Sessions that other engines have open. A lock that is only tested is free at the second look. */
   async openElsewhere(): Promise<ReadonlySet<string>> {
-    const held = await this.#heldElsewhere(await this.#names());
-    if (held.length === 0) return new Set();
+    const ids = await this.#inUse(await this.#names());
+    if (ids.length === 0) return new Set();
     await pause();
-    return new Set(await this.#heldElsewhere(held));
+    return new Set(await this.#inUse(ids));
   }
 
-  async #heldElsewhere(ids: readonly string[]): Promise<readonly string[]> {
-    const held: string[] = [];
+  async #inUse(ids: readonly string[]): Promise<readonly string[]> {
+    const inUse: string[] = [];
     for (const id of ids) {
       if (this.#locks.has(id) || this.#folder === undefined) continue;
-      if (await isHeld(join(this.#folder, id))) held.push(id);
+      if (await isHeld(join(this.#folder, id))) inUse.push(id);
     }
-    return held;
+    return inUse;
   }
 
   async #names(): Promise<readonly string[]> {

@@ -65,15 +65,15 @@ async function checkOwner(path: string): Promise<void> {
 /** Sessions whose locks are held; see engine/store/locks.ts. A lock that is only tested is free at the second look. */
 async function openSessions(folder: string): Promise<ReadonlySet<string>> {
   const files = (await Array.fromAsync(Deno.readDir(folder)).catch(() => [])).filter(({ isFile }) => isFile);
-  const held = await heldIn(folder, files.slice(0, MOST_SHOWN).map(({ name }) => name));
-  if (held.length === 0) return new Set();
+  const names = await namesInUse(folder, files.slice(0, MOST_SHOWN).map(({ name }) => name));
+  if (names.length === 0) return new Set();
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  return new Set(await heldIn(folder, held));
+  return new Set(await namesInUse(folder, names));
 }
 
-async function heldIn(folder: string, names: readonly string[]): Promise<readonly string[]> {
-  const held = await Promise.all(names.map((name) => isLocked(join(folder, name)).catch(() => false)));
-  return names.filter((_, at) => held[at]);
+async function namesInUse(folder: string, names: readonly string[]): Promise<readonly string[]> {
+  const areLocked = await Promise.all(names.map((name) => isLocked(join(folder, name)).catch(() => false)));
+  return names.filter((_, at) => areLocked[at]);
 }
 
 /** Tests the lock: takes it shared, and releases it at once. */
